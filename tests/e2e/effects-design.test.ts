@@ -12,15 +12,19 @@ import { OutsideSink, Steps, tally, toolFor } from '../support/tools/effect-sink
 const root = join(import.meta.dirname, '../..');
 const page = readFileSync(join(root, 'docs/design/effects.md'), 'utf8');
 
-/** The string literals of a type, from its source file. */
+/** The string literals of a type, or the names of a table, from its source file. */
 function literals(file: string, type: string): string[] {
   const text = readFileSync(join(root, 'packages/assize/src/effects', file), 'utf8');
-  const declared = new RegExp(`^export type ${type} =([\\s\\S]*?);$`, 'm').exec(text)?.[1] ?? '';
-  return [...declared.matchAll(/'([a-z_]+)'/g)].map(([, name]) => name as string);
+  const declared =
+    new RegExp(`^(?:export type|const) ${type} =([\\s\\S]*?);$`, 'm').exec(text)?.[1] ?? '';
+  return [...declared.matchAll(/(?:\||^) *'([a-z_]+)'|^ {2}([a-z_]+): '/gm)].map(
+    ([, name, key]) => (name ?? key) as string,
+  );
 }
 
 test.each([
-  ['error', 'errors.ts', 'EffectErrorCode', 17],
+  ['error', 'errors.ts', 'EffectErrorCode', 14],
+  ['reason of an error', 'errors.ts', 'CODES', 11],
   ['phase of an effect', 'protocol.ts', 'EffectPhase', 11],
   ['phase of a transaction', 'protocol.ts', 'TransactionPhase', 6],
   ['reversibility', 'protocol.ts', 'Reversibility', 3],

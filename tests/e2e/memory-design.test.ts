@@ -10,7 +10,7 @@ const read = (file: string): string =>
   readFileSync(join(root, 'packages/assize/src/memory', file), 'utf8');
 
 test('each code, each column and each strategy stands there', () => {
-  const codes = [...read('errors.ts').matchAll(/\| '([a-z_]+)'/g)].map(
+  const codes = [...read('errors.ts').matchAll(/(?:\| '|^ {2})([a-z_]+)(?:'|: ')/gm)].map(
     ([, code]) => code as string,
   );
   const declared = /^export interface FactRow \{([\s\S]*?)^\}/m.exec(read('fact.ts'))?.[1] ?? '';

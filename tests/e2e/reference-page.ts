@@ -59,9 +59,9 @@ export function exportsName(source: string, name: string): boolean {
 /** The titles of the tests of a file, of the laws of a suite, and of the blocks around them. */
 export function titlesOf(source: string): string[] {
   const calls = source.matchAll(
-    /(?:\b(?:test|describe|law)(?:\.\w+)*\(|\]\)\(|\)\(|^)\s*(['"])(.+?)\1\s*[,:]/gm,
+    /(?:\b(?:test|describe|law)(?:\.\w+)*\(|\]\)\(|\)\()\s*(['"])(.+?)\1\s*[,:]|^\s*(['"])(.+?)\3:/gm,
   );
-  return [...calls].map(([, , title = '']) => title);
+  return [...calls].map(([, , title, , key = '']) => title ?? key);
 }
 
 /** The titles that a cell names, each with the file that stands before it. */

@@ -110,10 +110,10 @@ export async function answered(store: Store): Promise<Answered> {
 
   const triage = (object: string) => memory.assert({ subject: WHO, predicate: 'triage', object });
   await committed(triage('red'));
-  for (const code of [undefined, 'unknown_member']) {
+  for (const reason of [undefined, 'unknown_member']) {
     const failed = triage('green');
     await expect(failed).rejects.toThrow();
-    if (code !== undefined) await expect(failed).rejects.toMatchObject({ code });
+    if (reason !== undefined) await expect(failed).rejects.toMatchObject({ reason });
   }
   await committed(triage('green'));
   const { facts } = await memory.recall({

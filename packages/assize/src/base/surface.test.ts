@@ -12,6 +12,7 @@ test('the names of the floor, which only a decision changes', () => {
     'TransientMap',
     'arg',
     'checkArgument',
+    'codeFor',
     'deepFreeze',
     'defineOwn',
     'errorMessage',
