@@ -1,6 +1,6 @@
 /**
  * Writes docs/errors.md: every error code of the package, from the unions of codes in the sources.
- * Run `npm run errors` after a code was added, renamed or explained anew. A test compares the page
+ * Run `npm run errors` after a change of a code or its comment. A test compares the page
  * with the output of this script.
  *
  * A class of errors is declared as `class X extends AssizeError<XCode>`, and has the codes of

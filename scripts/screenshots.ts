@@ -1,5 +1,5 @@
 /**
- * Makes the pictures of docs/images anew: `npm run screenshots`. The tests of the pages make all
+ * Makes the pictures of docs/images: `npm run screenshots`. The tests of the pages make all
  * pictures in a folder of their own, and those that a page of the documentation shows are kept.
  */
 import { execFileSync } from 'node:child_process';

@@ -130,7 +130,7 @@ test('attack 76: a name of another cell’s tenant, by any way: none here', asyn
   ];
   for (const answer of await Promise.all(places)) expect(outcomeOf(answer)).toBe('committed');
   expect(await two.contents()).toEqual(before);
-  // A trajectory of another tenant is no child and no branch of one here.
+  // A trajectory of another tenant is neither a child nor a branch of one here.
   const list = await succeed(two, 'entries.list', {
     path: { trajectory: 'spare' },
     as: 'auditor:eve',

@@ -18,7 +18,7 @@ test('attack 41: headers or a body a byte at a time: 408, others unharmed', asyn
       said += text;
     });
     socket.on('error', () => undefined);
-    // The server may end a connection to which the client still writes. That is no failure.
+    // The server may end a connection to which the client still writes. That is not a failure.
     const closed = new Promise((resolve) => socket.once('close', resolve));
     socket.write(beginnings[n % 2] as string);
     const drip = setInterval(

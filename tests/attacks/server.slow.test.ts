@@ -411,7 +411,7 @@ test('attack 42: an agent approves its own proposal, by any route: 403', async (
     headers: cookie,
   });
   await expectRefused(asked, 403, 'unauthorised_counselor');
-  // An agent alone is no counselor, whatever its name.
+  // An agent alone is not a counselor, whatever its name.
   await refused(server.tokens['agent:scout'], id, digest, 403, 'forbidden');
   // Through a sub-agent: the sub-agent decides, or the agent decides for the sub-agent.
   const part = {
@@ -681,7 +681,7 @@ test('attack 47: an approval for another, twice, late or changed: refused', asyn
     409,
     'not_pending',
   );
-  // An entry that is no pending proposal has no approval.
+  // An entry that is not a pending proposal has no approval.
   const { entry_id: entry } = await succeed(server, 'proposals.create', pay('a', 1, 'k'));
   await expectRefused(approve(entry, one.digest), 404, 'not_found');
   const brief = await start({ config: { approvals: { timeoutMs: 300 } } });

@@ -36,7 +36,7 @@ interface Damage {
   readonly left: Left;
   /** Whether one extra version can belong to an unreadable entry. */
   readonly isInDoubt: boolean;
-  /** The partition with versions from such entries only: one extra version is no fault there. */
+  /** The partition with versions from such entries only: one extra version is not a fault there. */
   readonly unknown?: string;
 }
 

@@ -196,7 +196,7 @@ function hasProto(value: unknown): boolean {
   );
 }
 
-/** The check of the whole; a check of zod's that throws is no success. */
+/** The check of the whole; a check of zod's that throws is not a success. */
 function fits(schema: z.ZodType, value: unknown): boolean {
   try {
     return schema.safeParse(value).success;

@@ -1,6 +1,6 @@
 /**
  * Standing approvals against a naive model: random approvals, calls, ends, reports and clock steps.
- * The model keeps a list of everything and counts it anew for each call.
+ * The model keeps a list of everything and counts it again for each call.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

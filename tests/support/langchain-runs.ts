@@ -70,7 +70,7 @@ interface Parts {
 
 export const agent: Make = ({ gate, options, calls, checkpointer, tools, asked }) => {
   const model = fakeModel();
-  // A run that is resumed or forked asks the model anew, with the messages until there.
+  // A run that is resumed or forked asks the model again, with the messages until there.
   for (let i = 0; i < 20; i++)
     model.respond((messages) => {
       asked(messages);

@@ -79,7 +79,7 @@ export class Desk {
     this.gate = parts.gate;
     this.made = parts.made;
     [this.pay] = gatedTools(parts.gate, [parts.tool], parts.options) as [PayTool];
-    // A run that is resumed asks the model anew, with the items until there.
+    // A run that is resumed asks the model again, with the items until there.
     const model = new ScriptedModel(
       Array.from({ length: 20 }, () =>
         modelResponder(({ request: { input } }) =>

@@ -71,7 +71,7 @@ const desk = defineDomain({
     invariant('TYPO', ['/spent', '/capp'], () => pass),
     // @ts-expect-error a number has nothing below it
     invariant('BELOW', ['/cap/x'], () => pass),
-    // @ts-expect-error the length of a list is no place
+    // @ts-expect-error the length of a list is not a place
     invariant('LENGTH', ['/log/length'], () => pass),
     // @ts-expect-error nor is what an index is not
     invariant('INDEX', ['/log/-1'], () => pass),
@@ -120,7 +120,7 @@ const desk = defineDomain({
       '/claims/*',
       {
         reads: ['/log'],
-        // @ts-expect-error the length of a list is no place
+        // @ts-expect-error the length of a list is not a place
         with: () => ({ lines: '/log/length' }),
       },
       () => pass,

@@ -9,7 +9,7 @@ declare const ruling: LastRuling;
 declare const domain: Parameters<typeof modelAgent>[0]['domain'];
 
 instantOf(new Date());
-// @ts-expect-error: a number is no time
+// @ts-expect-error: a number is not a time
 instantOf(1_774_256_400_000);
 
 const grant = { issuer: '', subject: '', actions: [], scopes: [], max_depth: 0, nonce: '' };
@@ -22,14 +22,14 @@ openAiCompatible({ baseUrl: '', model: '' });
 openAiCompatible({ model: '' });
 // @ts-expect-error: the API of Anthropic needs a key
 anthropic({ model: '' });
-// @ts-expect-error: a text is no language model
+// @ts-expect-error: a text is not a language model
 aiSdk('gpt');
 
 const agent = { name: '', role: { name: '', params: {} }, writ: '', instructions: '', domain };
 modelAgent({ ...agent, model });
 // @ts-expect-error: an agent has a model
 modelAgent(agent);
-// @ts-expect-error: a name of a model is no model
+// @ts-expect-error: a name of a model is not a model
 modelAgent({ ...agent, model: 'openai:gpt' });
 
 // @ts-expect-error: the ruling is read, and not written

@@ -41,7 +41,7 @@ const AGAIN_MS = 1_000;
 
 /**
  * Opens the stream of new entries after a position. After an interruption it continues after the
- * last entry. After a refusal it begins anew, because the server may have another log now. Returns
+ * last entry. After a refusal it starts over, because the server may have another log now. Returns
  * the call that closes it.
  */
 export function openStream(after: number | undefined, listener: StreamListener): () => void {

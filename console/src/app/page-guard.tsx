@@ -3,7 +3,7 @@ import { Alert, Button, Stack, Text, VisuallyHidden } from '@mantine/core';
 import { Component, type ReactNode } from 'react';
 
 interface GuardProps {
-  /** The address of the page. A new one is shown anew. */
+  /** The address of the page. A new address is shown from the start. */
   readonly address: string;
   readonly children: ReactNode;
 }

@@ -17,7 +17,7 @@ interface JudgementProps {
   readonly judged: Judgement | undefined;
   /** Whether a newer input is being judged. */
   readonly isOld: boolean;
-  /** Whether the input is no JSON, so that it is not judged. */
+  /** Whether the input is not JSON, so that it is not judged. */
   readonly isUnreadable: boolean;
   /** The error of the request itself. */
   readonly error: Error | null;

@@ -1,7 +1,6 @@
 import { areEqual, base64Of, utf8 } from '../bytes/text.ts';
 import type { Entry } from '../entries/payloads.ts';
-import type { Checkpoint } from '../log/note.ts';
-import { readCheckpoint } from '../log/note.ts';
+import { type Checkpoint, readCheckpoint } from '../log/note.ts';
 import { readProof } from '../log/proof-file.ts';
 import { type Cosigned, cosignedBy, isSignedBy } from '../log/signatures.ts';
 import { leafHash, rootFrom } from '../log/tree.ts';

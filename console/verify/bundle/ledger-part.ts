@@ -74,7 +74,7 @@ export class LedgerPart {
     return this.#resolutions().get(id);
   }
 
-  /** The value of a position that is no list of operations. */
+  /** The value of a position that is not a list of operations. */
   valueOf(stored: Stored): Held {
     if (!isObject(stored) || !('$blob' in stored)) return { value: stored };
     const hash = stored['$blob'] as string;

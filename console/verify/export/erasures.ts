@@ -44,7 +44,7 @@ export class Erasures {
       );
   }
 
-  /** A salted reference is no argument of an erasure. */
+  /** A salted reference is not an argument of an erasure. */
   #argsOf(stored: Stored, blobs: ReadonlyMap<string, unknown>): unknown {
     if (!isObject(stored) || !('$blob' in stored)) return stored;
     const hash = stored['$blob'] as string;

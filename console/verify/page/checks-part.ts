@@ -1,5 +1,4 @@
-import type { Check, Findings } from '../bundle/findings.ts';
-import { CHECKS } from '../bundle/findings.ts';
+import { CHECKS, type Check, type Findings } from '../bundle/findings.ts';
 import { counted, element, section } from './element.ts';
 
 /** The noun of each check, and the property that it shows, of one and of many. */

@@ -65,7 +65,7 @@ export function comparedWith(given: GivenKeys, key: NoteKey): Compared {
   return given.log.text === key.text ? 'equal' : 'another key';
 }
 
-/** The keys in the fields of a reader. A text that is no key is left out. */
+/** The keys in the fields of a reader. A text that is not a key is left out. */
 export function givenKeys(log: string, witnesses: string): GivenKeys {
   const key = readKey(log.trim());
   const lines = linesOf(witnesses).map(readKey);

@@ -19,7 +19,7 @@ let log: LogView | undefined;
 /** Ends the reading of a file when another one is chosen. */
 let reading = new AbortController();
 
-/** A text file with more bytes is no checkpoint. */
+/** A text file with more bytes is not a checkpoint. */
 const TEXT_BYTES_MAX = 1_100_000;
 
 start();

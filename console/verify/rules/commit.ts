@@ -3,7 +3,7 @@ import { wrongBeliefs } from './beliefs.ts';
 import { isHalt, isRevocation, isUpgrade } from './built-in-forms.ts';
 import type { ChainState } from './chain-state.ts';
 
-/** The rules for a commit by itself, that is no settlement: '' or the reason, as a sentence. */
+/** The rules for a commit by itself, that is not a settlement: '' or the reason, as a sentence. */
 export function wrongCommit(commit: Commit, state: ChainState): string {
   const wrong = wrongBuiltIn(commit, state);
   if (wrong !== '') return wrong;

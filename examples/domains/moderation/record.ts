@@ -1,17 +1,17 @@
 /** Functions of the rows of one account. They read only their arguments. */
 import type { Instant } from 'assize/internal/canon';
-import type {
-  Action,
-  Appeal,
-  Decision,
-  End,
-  Enforcement,
-  Kind,
-  Level,
-  Standing,
-  Strike,
+import {
+  type Action,
+  type Appeal,
+  type Decision,
+  type End,
+  type Enforcement,
+  KINDS,
+  type Kind,
+  type Level,
+  type Standing,
+  type Strike,
 } from './schema.ts';
-import { KINDS } from './schema.ts';
 import { daysAfter } from './time.ts';
 
 type Rows<Row> = Readonly<Record<string, Row>>;

@@ -3,8 +3,7 @@
  * of its tools.
  */
 
-import type { Json } from 'assize/internal/base';
-import { arg, checkArgument } from 'assize/internal/base';
+import { arg, checkArgument, type Json } from 'assize/internal/base';
 import { z } from 'zod';
 import type { ChangedRecords } from './records.ts';
 

@@ -1,8 +1,8 @@
-import type { Output } from '@assize/command';
 import {
   bold,
   dim,
   line,
+  type Output,
   type Printable,
   red,
   shortJson,

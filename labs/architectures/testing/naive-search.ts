@@ -1,5 +1,11 @@
-import type { CapSpec, Counts, SmallAgent } from './small-domain.ts';
-import { moveOf, ruleId, START } from './small-domain.ts';
+import {
+  type CapSpec,
+  type Counts,
+  moveOf,
+  ruleId,
+  type SmallAgent,
+  START,
+} from './small-domain.ts';
 
 /** A step of a raw interleaving. */
 interface RawStep {

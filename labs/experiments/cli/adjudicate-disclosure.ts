@@ -1,6 +1,15 @@
 import { join } from 'node:path';
-import type { Output, Session } from '@assize/command';
-import { bold, CliError, type ExitCode, line, readLines, red, type Value } from '@assize/command';
+import {
+  bold,
+  CliError,
+  type ExitCode,
+  line,
+  type Output,
+  readLines,
+  red,
+  type Session,
+  type Value,
+} from '@assize/command';
 import {
   type Advisory,
   adjudicateDisclosure,

@@ -1,5 +1,4 @@
-import type { SharedOptions } from '@assize/command';
-import { CliError } from '@assize/command';
+import { CliError, type SharedOptions } from '@assize/command';
 
 /** Everything that `adjudicate` can be told. */
 export interface AdjudicateCliOptions extends SharedOptions {

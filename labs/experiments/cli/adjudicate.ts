@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import type { Output } from '@assize/command';
 import {
   bold,
   CliError,
@@ -8,6 +7,7 @@ import {
   green,
   inSession,
   line,
+  type Output,
   positive,
   readJson,
   readLines,

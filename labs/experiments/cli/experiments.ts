@@ -1,6 +1,5 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Session } from '@assize/command';
 import {
   bold,
   CliError,
@@ -8,6 +7,7 @@ import {
   makeFolder,
   note,
   requireWritable,
+  type Session,
   unwritable,
 } from '@assize/command';
 import type { ProgressListener, Table } from '../tables/index.ts';

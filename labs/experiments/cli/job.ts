@@ -1,11 +1,12 @@
-import type { Output, Session } from '@assize/command';
 import {
   EXIT,
   type ExitCode,
   green,
   line,
+  type Output,
   readAnchors,
   red,
+  type Session,
   watchedStore,
   writeAnchors,
 } from '@assize/command';

@@ -1,8 +1,8 @@
-import type { Output } from '@assize/command';
 import {
   EXIT,
   inSession,
   line,
+  type Output,
   positive,
   readLines,
   type StorelessOptions,

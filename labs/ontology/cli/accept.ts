@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Output } from '@assize/command';
 import {
   bold,
   CliError,
@@ -9,6 +8,7 @@ import {
   green,
   inSession,
   line,
+  type Output,
   readText,
   red,
   type SharedOptions,

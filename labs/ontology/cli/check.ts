@@ -1,9 +1,9 @@
-import type { Output } from '@assize/command';
 import {
   EXIT,
   green,
   inSession,
   line,
+  type Output,
   red,
   type SharedOptions,
   type Value,

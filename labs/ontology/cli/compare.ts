@@ -1,4 +1,3 @@
-import type { Output } from '@assize/command';
 import {
   bold,
   dim,
@@ -6,6 +5,7 @@ import {
   green,
   inSession,
   line,
+  type Output,
   type Printable,
   repeatable,
   type SharedOptions,

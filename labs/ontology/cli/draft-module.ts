@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Output, Session } from '@assize/command';
 import {
   CliError,
   EXIT,
@@ -9,9 +8,11 @@ import {
   Interrupted,
   line,
   makeFolder,
+  type Output,
   type Printable,
   readText,
   red,
+  type Session,
   writeNew,
   yellow,
 } from '@assize/command';

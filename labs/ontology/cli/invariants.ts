@@ -1,5 +1,12 @@
-import type { Output } from '@assize/command';
-import { EXIT, inSession, line, type Value, withSharedOptions, yellow } from '@assize/command';
+import {
+  EXIT,
+  inSession,
+  line,
+  type Output,
+  type Value,
+  withSharedOptions,
+  yellow,
+} from '@assize/command';
 import type { Command } from 'commander';
 import type { DerivedInvariant } from '../index.ts';
 import { loadOntology, ONTOLOGY_ARGUMENT } from './load.ts';

@@ -1,10 +1,10 @@
-import type { Output } from '@assize/command';
 import {
   bold,
   dim,
   EXIT,
   inSession,
   line,
+  type Output,
   type Printable,
   type SharedOptions,
   withSharedOptions,

@@ -1,5 +1,4 @@
-import type { Node } from 'typescript/unstable/ast';
-import { SyntaxKind } from 'typescript/unstable/ast';
+import { type Node, SyntaxKind } from 'typescript/unstable/ast';
 import {
   isBinaryExpression,
   isComputedPropertyName,

@@ -5,7 +5,7 @@ import { dataPath, hasData } from '../../../tests/data.ts';
 import { chatWorld } from '../../../tests/support/chat/chat-world.ts';
 
 // Dated facts that annotators wrote about people, places and works, told twice: in their own names,
-// and in other words of which the memory has aliases.
+// and in other words that are aliases in the memory.
 
 interface Line {
   readonly subject: string;

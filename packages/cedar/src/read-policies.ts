@@ -1,5 +1,4 @@
-import type { CedarEngine, Complaint, PolicyComplaint } from './engine.ts';
-import { sayingOf } from './engine.ts';
+import { type CedarEngine, type Complaint, type PolicyComplaint, sayingOf } from './engine.ts';
 import { refused } from './errors.ts';
 
 /** One policy, with the name that decisions use. */

@@ -1,8 +1,7 @@
 import { isToolName } from 'assize/internal/authority';
 import type { Json } from 'assize/internal/base';
 import { parsePointer } from 'assize/internal/canon';
-import type { CedarEngine } from './engine.ts';
-import { sayingOf } from './engine.ts';
+import { type CedarEngine, sayingOf } from './engine.ts';
 import { refused } from './errors.ts';
 
 /** The Cedar type of one value. A set has strings, integers or booleans. */

@@ -51,7 +51,7 @@ export async function openCell(url: string, options: OpenCellOptions): Promise<C
   });
   let log: RootLog | undefined;
   try {
-    // A cell with entries has a root log: an empty one in its place would place its tenants anew.
+    // A cell with entries has a root log: an empty one in its place would place its tenants again.
     const isNew = (await own.trajectories()).length === 0;
     log = await RootLog.open({ url: file.root, root, mode: isNew ? mode : 'existing' });
     const watch = new RootWatch({

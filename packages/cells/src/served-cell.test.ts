@@ -35,7 +35,7 @@ test('a question is answered while a server runs, and not after its end', async 
     true,
   ]);
   await running.end();
-  // The answer to an earlier question is no answer.
+  // The answer to an earlier question is not an answer.
   expect(await cell.ask(150, NEVER)).toBe(false);
 });
 

@@ -112,7 +112,7 @@ function kept(result: Json | undefined): Json {
   }
 }
 
-/** A result that is no JSON. The call was made, so this is no failure of the call. */
+/** A result that is not JSON. The call was made, so this is not a failure of the call. */
 const UNKEPT = 'unkept';
 
 /** Above the size of every result that the ledger keeps. */

@@ -1,5 +1,4 @@
-import type { Gate } from '@assize/gate/internal/calls';
-import { CallError } from '@assize/gate/internal/calls';
+import { CallError, type Gate } from '@assize/gate/internal/calls';
 import { type ArgumentSchema, arg, checkArgument, type Json } from 'assize/internal/base';
 import { attempt } from './attempt.ts';
 import { isRetryable, once } from './once.ts';

@@ -8,7 +8,7 @@ import type { CheckingSchema } from './tool.ts';
 export type CallArgs = Readonly<Record<string, Json>>;
 
 /**
- * The input of a call as arguments. An input that is no object is the argument `value`.
+ * The input of a call as arguments. An input that is not an object is the argument `value`.
  *
  * @throws CallError `not_json`
  */

@@ -1,5 +1,4 @@
-import type { Observed } from '@assize/gate/internal/calls';
-import { CallError } from '@assize/gate/internal/calls';
+import { CallError, type Observed } from '@assize/gate/internal/calls';
 import type { Json } from 'assize/internal/base';
 import { contentHash } from 'assize/internal/canon';
 import type { CallIdentity, MastraOptions } from './options.ts';

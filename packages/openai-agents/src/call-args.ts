@@ -2,7 +2,7 @@ import { isRecord, type Json } from 'assize/internal/base';
 
 type Args = Readonly<Record<string, Json>>;
 
-/** The member that holds an input which is no JSON object. */
+/** The member that holds an input which is not a JSON object. */
 const INPUT = 'input';
 
 /** The arguments of a call, from the text of the model. */
@@ -28,7 +28,7 @@ export function inputOf(args: Args, like: string): string {
   return typeof value === 'string' && before === like ? value : JSON.stringify(value ?? null);
 }
 
-/** A text that is no JSON is its own value. */
+/** A text that is not JSON is its own value. */
 function parsed(input: string): unknown {
   try {
     return JSON.parse(input);

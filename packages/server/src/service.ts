@@ -1,7 +1,6 @@
 import type { AgentsService } from '@assize/agents/internal/operations';
 import type { AuditService } from '@assize/audit/internal/operations';
-import type { Tokens } from '@assize/command/operation';
-import { operationsOf } from '@assize/command/operation';
+import { operationsOf, type Tokens } from '@assize/command/operation';
 import type { GateService } from '@assize/gate/internal/operations';
 import type { Deployment } from 'assize/internal/config';
 import type { Migration } from 'assize/internal/kernel';

@@ -80,7 +80,7 @@ export async function rowsOf(
   return store.facts({ space, kind: 'all', limit: 10_000, ...more });
 }
 
-/** All that the store has, and, of a file, its bytes: also what is no row any more. */
+/** All that the store has, and, of a file, its bytes: also what is not a row any more. */
 export async function everything({ store, url }: Ward): Promise<string> {
   let text = await exported(store);
   for (const space of await store.spaces()) text += JSON.stringify(await rowsOf(store, space));

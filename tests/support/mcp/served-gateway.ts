@@ -55,7 +55,7 @@ interface Serving {
   readonly store?: Store;
   readonly mcp?: AssizeConfig['mcp'];
   readonly approvals?: AssizeConfig['approvals'];
-  /** For a process that is no test. */
+  /** For a process that is not a test. */
   readonly stopsAlone?: boolean;
 }
 

@@ -12,7 +12,7 @@ const ROUTES = Object.entries(PATHS).map(([path, methods]) => ({
 
 /**
  * The difference of an answer from the OpenAPI document: its status, its media type, or the code of
- * its problem. Undefined for an answer that the document has, and for a route that is no operation.
+ * its problem. Undefined for a documented answer, and for a route that is not an operation.
  */
 export function undocumented(
   method: string,

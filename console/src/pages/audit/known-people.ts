@@ -8,7 +8,7 @@ const KEY = /^[0-9a-f]{64}$/;
 
 /**
  * Names of principals that the API shows: the person that is signed in, subjects of writs, and
- * approvers. It is no complete list, so other names can be typed.
+ * approvers. It is not a complete list, so other names can be typed.
  */
 export function useKnownPeople(): readonly string[] {
   const me = useMe().data?.name;
@@ -22,7 +22,7 @@ export function useKnownPeople(): readonly string[] {
 
 async function knownPeople(): Promise<readonly string[]> {
   const [subjects, approvers] = await Promise.all([subjectsOfWrits(), approversOfProposals()]);
-  // The subject of a writ that can be passed on is a key, which is no name of a person.
+  // The subject of a writ that can be passed on is a key, which is not a name of a person.
   return [...subjects.filter((name) => !KEY.test(name)), ...approvers];
 }
 

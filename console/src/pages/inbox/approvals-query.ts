@@ -42,7 +42,7 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
 /** Clocks differ, and an expired proposal is listed until its time is over at the server too. */
 const AFTER_EXPIRY_MS = 1_000;
 
-/** The time until the first of them has expired. An expiry is no entry at first. */
+/** The time until the first of them has expired. An expiry is not an entry at first. */
 function msToExpiry(approvals: readonly Approval[]): number | false {
   const times = approvals.flatMap(({ expires }) =>
     expires === undefined ? [] : [Date.parse(expires)],

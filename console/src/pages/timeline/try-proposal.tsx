@@ -117,7 +117,7 @@ function TrialForm({ entry, domain, principals, own }: FormProps) {
   );
 }
 
-/** The entry's own proposal, or none. An erased value is written anew. */
+/** The entry's own proposal, or none. The person writes an erased value again. */
 function begunAs(entry: EntryDocument, domain: Domain, principal: string): Trial {
   const asked = askedOf(entry);
   const none: Trial = {

@@ -107,7 +107,7 @@ export function isOfKind(kind: Kind, value: unknown): boolean {
     return typeof value === 'object' && value !== null && !Array.isArray(value);
   if (kind === 'list') return Array.isArray(value);
   if (kind === 'boolean') return typeof value === 'boolean';
-  // A text that is no number yet stays in the field.
+  // A text that is not a number yet stays in the field.
   return kind === 'text'
     ? typeof value === 'string'
     : typeof value === 'number' || typeof value === 'string';

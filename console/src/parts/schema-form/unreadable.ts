@@ -1,4 +1,4 @@
-/** The value of a JSON field whose text is no JSON. Such a form cannot be sent. */
+/** The value of a JSON field whose text is not JSON. Such a form cannot be sent. */
 export class Unreadable {
   readonly text: string;
 

@@ -1,18 +1,21 @@
 import type { Action } from 'assize/internal/kernel';
 import { z } from 'zod';
 import { BAG_PRICE, INSURANCE_PRICE } from '../prices.ts';
-import type {
-  AirlineState,
-  Booked,
-  Cabin,
-  FlightType,
-  Insurance,
-  Passenger,
-  PaymentEntry,
-  Segment,
-  User,
+import {
+  type AirlineState,
+  type Booked,
+  type Cabin,
+  cabin,
+  type FlightType,
+  flightType,
+  type Insurance,
+  insurance,
+  type Passenger,
+  type PaymentEntry,
+  passenger,
+  type Segment,
+  type User,
 } from '../schema.ts';
-import { cabin, flightType, insurance, passenger } from '../schema.ts';
 import { findUser } from './find.ts';
 import { offer, type SegmentChoice } from './offer.ts';
 import { segmentChoice } from './segment-choice.ts';

@@ -1,8 +1,14 @@
 import type { Action } from 'assize/internal/kernel';
 import { z } from 'zod';
 import { cabinInForce } from '../in-force.ts';
-import type { AirlineState, Cabin, Reservation, Segment, SoldSegment } from '../schema.ts';
-import { cabin } from '../schema.ts';
+import {
+  type AirlineState,
+  type Cabin,
+  cabin,
+  type Reservation,
+  type Segment,
+  type SoldSegment,
+} from '../schema.ts';
 import { charge } from './charge.ts';
 import { findReservation } from './find.ts';
 import { listedPrice, offer, type SegmentChoice } from './offer.ts';

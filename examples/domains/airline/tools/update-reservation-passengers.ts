@@ -1,7 +1,6 @@
 import type { Action } from 'assize/internal/kernel';
 import { z } from 'zod';
-import type { AirlineState, Passenger } from '../schema.ts';
-import { passenger } from '../schema.ts';
+import { type AirlineState, type Passenger, passenger } from '../schema.ts';
 import { findReservation } from './find.ts';
 
 export interface UpdateReservationPassengers {

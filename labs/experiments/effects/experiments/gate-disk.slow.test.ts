@@ -64,7 +64,7 @@ test('runs on a disk that fails are a row of each mode, beside all tables', asyn
       ['No-Tx'],
       ['Tx-NoFrontier+Retry'],
     ]);
-    // A run whose file met a fault of its own is no failure of the disk.
+    // A run whose file met a fault of its own is not a failure of the disk.
     for (const { cells } of rows) expect(cells[0]!.measured).toBeGreaterThanOrEqual(RUNS);
     for (const { cells } of rows) expect(cells[1]!.measured).toMatch(/failed without a fault/);
   }

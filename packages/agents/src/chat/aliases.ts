@@ -89,7 +89,7 @@ function classesOf(pairs: readonly AliasPair[]): Map<string, NameClass> {
   };
   for (const { alias, name } of pairs) {
     const [from, to] = [node(alias), node(name)];
-    // A name that means itself is no alias.
+    // A name that means itself is not an alias.
     if (from === to) continue;
     aliases.add(from);
     parent.set(rootOf(from), rootOf(to));

@@ -32,7 +32,7 @@ export async function normalised(
   return [...new Map(named.map((fact) => [identityOf(fact), fact])).values()];
 }
 
-/** An alias of a predicate is no predicate of the domain, so nothing was stated under it. */
+/** An alias of a predicate is not a predicate of the domain, so nothing was stated under it. */
 async function wasStated(fact: StatedFact, memory: Memory): Promise<boolean> {
   try {
     return await memory.wasAsserted(fact);

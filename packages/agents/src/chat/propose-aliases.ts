@@ -11,8 +11,7 @@ import {
 } from 'assize/internal/oracle';
 import type { Memory, Ruling } from 'assize/internal/runtime';
 import { z } from 'zod';
-import type { Model } from '#agents';
-import { ExtractionError } from '#agents';
+import { ExtractionError, type Model } from '#agents';
 import { type AliasPair, nameKey } from './aliases.ts';
 import { ALIAS } from './domain.ts';
 import { isShown } from './match.ts';

@@ -1,5 +1,4 @@
-import type { Output } from '@assize/command';
-import { dim, green, line, red, shortJson, yellow } from '@assize/command';
+import { dim, green, line, type Output, red, shortJson, yellow } from '@assize/command';
 import type { Amounts } from 'assize/internal/authority';
 import { counted, shortId } from 'assize/internal/views';
 import type {

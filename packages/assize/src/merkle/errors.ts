@@ -2,7 +2,7 @@ import { AssizeError } from '#base';
 
 /**
  * An argument, a document or a store of hashes with a fault. A proof, signature or request that
- * does not hold is no error but `false`, or a verdict with a reason.
+ * does not hold is not an error but `false`, or a verdict with a reason.
  */
 export type MerkleErrorCode =
   /**

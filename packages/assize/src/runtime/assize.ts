@@ -56,8 +56,7 @@ import {
   snapshotSecretOf,
 } from './options.ts';
 import { reportFailure } from './records/report-failure.ts';
-import type { EffectOutcome } from './records/ruling.ts';
-import { type Ruling, rulingOf } from './records/ruling.ts';
+import { type EffectOutcome, type Ruling, rulingOf } from './records/ruling.ts';
 import { Trajectory } from './trajectory.ts';
 import { awaitOutcomes, wholeRuling } from './transactions/commit/await-outcome.ts';
 import type { UnresolvedEffect } from './transactions/engine/engine.ts';

@@ -29,8 +29,12 @@ import { Proposals } from './propose/propose.ts';
 import type { ErasureInput, ErasurePreview, ErasureRuling } from './records/erasure-input.ts';
 import { checkKey, type Proposal, type ProposalInput } from './records/intent.ts';
 import type { Judgement } from './records/judgement.ts';
-import type { EffectOutcome, Ruling } from './records/ruling.ts';
-import { type RuledProposal, ruledProposal } from './records/ruling.ts';
+import {
+  type EffectOutcome,
+  type RuledProposal,
+  type Ruling,
+  ruledProposal,
+} from './records/ruling.ts';
 import type { Transaction } from './transactions/body/transaction.ts';
 import type { TransactionOptions } from './transactions/body/transaction-options.ts';
 import { TransactionRunner } from './transactions/commit/run-transaction.ts';

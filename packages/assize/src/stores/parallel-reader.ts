@@ -111,7 +111,7 @@ async function endOf(started: () => Worker): Promise<unknown> {
 
 /**
  * The size of the worker's young generation in MB. The default takes several times this memory and
- * is no faster.
+ * is not faster.
  */
 const YOUNG_MB = 24;
 

@@ -1,7 +1,7 @@
 import { canonicalize } from '#canon';
-import type { EntryRow } from '#ledger';
 import {
   type EntryKind,
+  type EntryRow,
   erasureArgs,
   type HaltArgs,
   haltArgs,

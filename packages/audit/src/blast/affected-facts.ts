@@ -1,5 +1,4 @@
-import type { Write } from 'assize/host';
-import { factPages, rowOf, writeIn, writeTokensOf } from 'assize/host';
+import { factPages, rowOf, type Write, writeIn, writeTokensOf } from 'assize/host';
 import {
   type CommitPayload,
   type Entry,

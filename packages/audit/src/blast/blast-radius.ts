@@ -1,5 +1,4 @@
-import type { Write } from 'assize/host';
-import { walkLineage } from 'assize/host';
+import { type Write, walkLineage } from 'assize/host';
 import { arg, checkArgument } from 'assize/internal/base';
 import type { EffectPayload } from 'assize/internal/effects';
 import {

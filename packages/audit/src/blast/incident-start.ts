@@ -1,5 +1,4 @@
-import type { EntryLinks, Mark, WalkOptions } from 'assize/host';
-import { tokensOf, writeIn } from 'assize/host';
+import { type EntryLinks, type Mark, tokensOf, type WalkOptions, writeIn } from 'assize/host';
 import { type ArgumentSchema, arg, checkArgument } from 'assize/internal/base';
 import { type Instant, isInstant } from 'assize/internal/canon';
 import {

@@ -1,5 +1,4 @@
-import type { Output } from '@assize/command';
-import { dim, green, line, red, type Value, yellow } from '@assize/command';
+import { dim, green, line, type Output, red, type Value, yellow } from '@assize/command';
 import { counted, shortId } from 'assize/internal/views';
 import type { BacktestReport, ChangeKind, NotJudgeable, VerdictDifference } from '#replay';
 

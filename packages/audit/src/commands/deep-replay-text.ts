@@ -1,5 +1,14 @@
-import type { Output, Session } from '@assize/command';
-import { entryAt, everyDomain, green, line, red, shortJson, watchedStore } from '@assize/command';
+import {
+  entryAt,
+  everyDomain,
+  green,
+  line,
+  type Output,
+  red,
+  type Session,
+  shortJson,
+  watchedStore,
+} from '@assize/command';
 import type { Json } from 'assize/internal/base';
 import type { Domain } from 'assize/internal/kernel';
 import type { Store } from 'assize/internal/stores';

@@ -1,4 +1,3 @@
-import type { Output } from '@assize/command';
 import {
   bold,
   dim,
@@ -7,6 +6,7 @@ import {
   entryNamed,
   inSession,
   line,
+  type Output,
   readingAssize,
   type SharedOptions,
   withSharedOptions,

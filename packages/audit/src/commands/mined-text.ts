@@ -1,5 +1,4 @@
-import type { Output } from '@assize/command';
-import { bold, dim, line, type Printable, yellow } from '@assize/command';
+import { bold, dim, line, type Output, type Printable, yellow } from '@assize/command';
 import type { CounterExample, MinedCandidate, MiningReport } from '@assize/gate/internal/mining';
 import { counted } from 'assize/internal/views';
 

@@ -1,5 +1,4 @@
-import type { Output } from '@assize/command';
-import { bold, dim, green, line, type Printable, red, yellow } from '@assize/command';
+import { bold, dim, green, line, type Output, type Printable, red, yellow } from '@assize/command';
 import { counted, shortId } from 'assize/internal/views';
 import { type ComplianceReport, emptyText, type MeasureReport, type Status } from '#compliance';
 

@@ -1,5 +1,4 @@
-import type { Output } from '@assize/command';
-import { bold, dim, line } from '@assize/command';
+import { bold, dim, line, type Output } from '@assize/command';
 import { counted, shortId } from 'assize/internal/views';
 import type { ResponsePlan } from '#incidents';
 

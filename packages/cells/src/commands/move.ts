@@ -1,4 +1,3 @@
-import type { Session, SharedOptions } from '@assize/command';
 import {
   CliError,
   EXIT,
@@ -7,6 +6,8 @@ import {
   line,
   note,
   type Printable,
+  type Session,
+  type SharedOptions,
   withSharedOptions,
 } from '@assize/command';
 import { counted } from 'assize/internal/views';

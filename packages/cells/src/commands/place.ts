@@ -1,5 +1,4 @@
-import type { SharedOptions } from '@assize/command';
-import { EXIT, line, withSharedOptions } from '@assize/command';
+import { EXIT, line, type SharedOptions, withSharedOptions } from '@assize/command';
 import { ownerOf } from 'assize/internal/canon';
 import type { Command } from 'commander';
 import type { CellsFile } from '../index.ts';

@@ -1,5 +1,13 @@
-import type { Output } from '@assize/command';
-import { asksYes, CliError, canAsk, EXIT, line, project, withSharedOptions } from '@assize/command';
+import {
+  asksYes,
+  CliError,
+  canAsk,
+  EXIT,
+  line,
+  type Output,
+  project,
+  withSharedOptions,
+} from '@assize/command';
 import { credentialsOf } from '@assize/server/internal';
 import { isInstance, nearestName } from 'assize/internal/base';
 import { GrantIssuer, type RootKey } from 'assize/internal/config';

@@ -1,5 +1,4 @@
-import type { Output } from '@assize/command';
-import { EXIT, line, type Printable, withSharedOptions } from '@assize/command';
+import { EXIT, line, type Output, type Printable, withSharedOptions } from '@assize/command';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
 import { type CellsFile, type DirectoryState, EVERY_TENANT } from '../index.ts';

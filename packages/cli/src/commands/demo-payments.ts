@@ -36,7 +36,7 @@ export class Bank {
     this.#payments.delete(key);
   }
 
-  /** Begins anew, without payments and requests. */
+  /** Starts over, without payments and requests. */
   forget(): void {
     this.#payments.clear();
     this.#requests = 0;

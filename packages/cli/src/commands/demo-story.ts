@@ -21,8 +21,8 @@ import {
 import { issueWrit, type Writ, writId } from 'assize/internal/authority';
 import { isAssizeError, withoutPassword } from 'assize/internal/base';
 import { addMicros, generateKeys } from 'assize/internal/canon';
-import type { LedgerReader } from 'assize/internal/ledger';
 import {
+  type LedgerReader,
   type LedgerStore,
   Replayer,
   readRow,

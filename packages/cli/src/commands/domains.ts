@@ -1,4 +1,3 @@
-import type { Output } from '@assize/command';
 import {
   bold,
   CliError,
@@ -9,6 +8,7 @@ import {
   line,
   loadDomains,
   type OpeningOptions,
+  type Output,
   type Session,
   type SharedOptions,
   withSharedOptions,

@@ -1,4 +1,3 @@
-import type { Output } from '@assize/command';
 import {
   type ActingOptions,
   CliError,
@@ -14,6 +13,7 @@ import {
   loadDomains,
   loadTools,
   note,
+  type Output,
   positive,
   project,
   projectOptions,
@@ -35,8 +35,13 @@ import { type AssizeError, isAssizeError, isInstance } from 'assize/internal/bas
 import { generateKeys } from 'assize/internal/canon';
 import { EffectError, isUnresolved } from 'assize/internal/effects';
 import { Replayer } from 'assize/internal/ledger';
-import type { EffectResolution, EffectTransaction, ResolvedEffect } from 'assize/internal/runtime';
-import { Assize, type AssizeOptions } from 'assize/internal/runtime';
+import {
+  Assize,
+  type AssizeOptions,
+  type EffectResolution,
+  type EffectTransaction,
+  type ResolvedEffect,
+} from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import {
   counted,

@@ -1,5 +1,4 @@
-import type { Session } from '@assize/command';
-import { line, type Printable, yellow } from '@assize/command';
+import { line, type Printable, type Session, yellow } from '@assize/command';
 import type { ErasurePreview } from 'assize/internal/runtime';
 import { counted } from 'assize/internal/views';
 

@@ -1,4 +1,3 @@
-import type { Session, SharedOptions } from '@assize/command';
 import {
   asksYes,
   CliError,
@@ -12,6 +11,8 @@ import {
   type OpeningOptions,
   red,
   requireAnchor,
+  type Session,
+  type SharedOptions,
   withAssize,
   withOpeningOptions,
   writsIn,

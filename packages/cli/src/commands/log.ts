@@ -1,5 +1,5 @@
-import type { Column } from '@assize/command';
 import {
+  type Column,
   count,
   dim,
   EXIT,

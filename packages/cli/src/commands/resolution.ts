@@ -1,4 +1,3 @@
-import type { OpeningOptions, Output, Session, SharedOptions } from '@assize/command';
 import {
   anchorsPath,
   CliError,
@@ -10,12 +9,16 @@ import {
   Interrupted,
   line,
   loadTools,
+  type OpeningOptions,
+  type Output,
   openAssize,
   type RecoveryKeyOptions,
   readRecoveryKey,
   reportingWaits,
   requireLocal,
   rulingLine,
+  type Session,
+  type SharedOptions,
   untilStopped,
   whenEffectsFree,
 } from '@assize/command';

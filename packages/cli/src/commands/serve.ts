@@ -56,7 +56,7 @@ export function serve(program: Command): void {
       )
       .option('--sign-in <principal>', 'print a link that signs this principal in, once')
       .option('--tour', 'serve sample worlds from ./assize-tour.db, and say what to try')
-      .option('--fresh', 'with --tour: begin the sample worlds anew'),
+      .option('--fresh', 'with --tour: start the sample worlds over'),
   )
     .addHelpText(
       'after',

@@ -1,4 +1,3 @@
-import type { Output } from '@assize/command';
 import {
   CliError,
   dim,
@@ -6,6 +5,7 @@ import {
   inSession,
   isLong,
   line,
+  type Output,
   outlineOf,
   POINT_HELP,
   placeIn,

@@ -6,7 +6,6 @@ import {
   replayDeeply,
   requireDomains,
 } from '@assize/audit/internal/commands/deep-replay-text.ts';
-import type { Output } from '@assize/command';
 import {
   CliError,
   domainOption,
@@ -17,6 +16,7 @@ import {
   headOf,
   inSession,
   line,
+  type Output,
   red,
   type Session,
   type SharedOptions,

@@ -1,5 +1,4 @@
-import type { Output } from '@assize/command';
-import { dim, green, line, red, shortJson, type Value, yellow } from '@assize/command';
+import { dim, green, line, type Output, red, shortJson, type Value, yellow } from '@assize/command';
 import type { Json } from 'assize/internal/base';
 import type { EntryRow, Patch } from 'assize/internal/ledger';
 import {

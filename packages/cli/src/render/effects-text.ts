@@ -1,5 +1,12 @@
-import type { Output } from '@assize/command';
-import { dim, line, type Printable, readingAssize, shortJson, yellow } from '@assize/command';
+import {
+  dim,
+  line,
+  type Output,
+  type Printable,
+  readingAssize,
+  shortJson,
+  yellow,
+} from '@assize/command';
 import { isAssizeError, type Json } from 'assize/internal/base';
 import { isUnresolved } from 'assize/internal/effects';
 import { isEffectPending } from 'assize/internal/ledger';

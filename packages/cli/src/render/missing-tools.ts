@@ -1,5 +1,4 @@
-import type { Output } from '@assize/command';
-import { bold, line, type Printable, yellow } from '@assize/command';
+import { bold, line, type Output, type Printable, yellow } from '@assize/command';
 import type { Tool } from 'assize/internal/effects';
 import type { Domain } from 'assize/internal/kernel';
 import type { EffectTransaction } from 'assize/internal/runtime';

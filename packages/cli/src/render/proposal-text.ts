@@ -1,10 +1,10 @@
-import type { Output } from '@assize/command';
 import {
   bold,
   dim,
   green,
   isLong,
   line,
+  type Output,
   type Printable,
   red,
   shortJson,

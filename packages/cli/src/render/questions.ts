@@ -1,4 +1,3 @@
-import type { Output } from '@assize/command';
 import {
   ambiguous,
   bold,
@@ -6,6 +5,7 @@ import {
   dim,
   isPrefix,
   line,
+  type Output,
   periodText,
   shortened,
 } from '@assize/command';

@@ -1,9 +1,9 @@
-import type { Output } from '@assize/command';
 import {
   bold,
   dim,
   isLong,
   line,
+  type Output,
   type Printable,
   red,
   shortJson,

@@ -7,7 +7,7 @@ import type { Store } from 'assize/internal/stores';
 import { WORLDS } from './tour-config.ts';
 
 export const FRESH_ADVICE =
-  'Begin the sample worlds anew with --fresh: npm start -- --fresh, or assize serve --tour --fresh. It removes them, and your decisions in them.';
+  'Start the sample worlds over with --fresh: npm start -- --fresh, or assize serve --tour --fresh. It removes them, and your decisions in them.';
 
 const OTHER_VERSION = 'Another version of Assize filled the sample worlds of this folder.';
 

@@ -1,7 +1,6 @@
 /** The text of the tour. Its numbers come from the ledger and from the log of the bank. */
 
-import type { Output } from '@assize/command';
-import { bold, dim, green, line, type Printable, red, yellow } from '@assize/command';
+import { bold, dim, green, line, type Output, type Printable, red, yellow } from '@assize/command';
 import { counted } from 'assize/internal/views';
 import type { BankLine } from './bank-sink.ts';
 import type { RuledPayment } from './payment-log.ts';

@@ -12,7 +12,7 @@ export function jsonOption(text: string): Json {
   }
 }
 
-/** The fault of a text that is no JSON, its place, and an example for a shell. */
+/** The fault of a text that is not JSON, its place, and an example for a shell. */
 export function jsonFault(error: AssizeError): string {
   const what = error.code === 'syntax' ? 'is not JSON' : 'is not accepted';
   return `It ${what}${textPlace(error)}: ${error.message} Write it in single quotes, such as '{"to":"ada","cents":500}'.`;

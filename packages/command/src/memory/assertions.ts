@@ -1,8 +1,7 @@
 import type { WritChain } from 'assize/host';
 import type { Writ } from 'assize/internal/authority';
 import { BELIEVE_ACTION, type Domain, STATEMENT_TEXTS } from 'assize/internal/kernel';
-import type { CommitPayload } from 'assize/internal/ledger';
-import { readRow } from 'assize/internal/ledger';
+import { type CommitPayload, readRow } from 'assize/internal/ledger';
 import type { Ruling } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { rulingView, shortId } from 'assize/internal/views';

@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
-import type { Domain } from 'assize/internal/kernel';
-import { requireOwnDomain } from 'assize/internal/kernel';
+import { type Domain, requireOwnDomain } from 'assize/internal/kernel';
 import { CliError } from '../errors.ts';
 import { featuresInUse } from '../feature.ts';
 import { importModule, isFile, lookedAt } from '../files/module-file.ts';

@@ -21,7 +21,7 @@ export interface PersonsDecision {
   /** The digest of what the person was shown. */
   readonly digest: string;
   readonly reason?: string;
-  /** Approves the call with these arguments instead, which the rules judge anew. */
+  /** Approves the call with these arguments instead, which the rules judge again. */
   readonly args?: AskedCall['args'];
 }
 

@@ -143,7 +143,7 @@ const MAKE_OPTIONS = arg.options<MakeOptions>({
 
 /** The most bytes of a result that the ledger keeps. Its report fits in a proposal of 1 MiB. */
 const RESULT_BYTES_MAX = 1_000_000;
-/** How often an idempotent call is made anew. */
+/** How often an idempotent call is retried. */
 const ATTEMPTS_MAX = 5;
 
 /**
@@ -384,7 +384,7 @@ export class Gate {
     return { ...known, end };
   }
 
-  /** The call is made, so an outcome that is not recorded is no failure of the call. */
+  /** The call is made, so an outcome that is not recorded is not a failure of the call. */
   #report(call: string, outcome: Outcome): Promise<void> {
     const report = this.#sent(call, outcome).finally(() => this.#reports.delete(report));
     this.#reports.add(report);
@@ -544,7 +544,7 @@ function kept(result: Json | undefined): Json {
       ? { value: result }
       : { omitted: { bytes, sha256: hashText(text) } };
   } catch (error) {
-    // The call is made, so a result that is no JSON is no failure of it.
+    // The call is made, so a result that is not JSON is not a failure of it.
     return { omitted: { reason: told(error).message } };
   }
 }

@@ -189,7 +189,7 @@ export class HttpPort implements CallPort {
   }
 }
 
-/** Undefined for a text that is no JSON object, such as a page. */
+/** Undefined for a text that is not a JSON object, such as a page. */
 function documentOf(text: string): Document | undefined {
   try {
     const document: unknown = JSON.parse(text);

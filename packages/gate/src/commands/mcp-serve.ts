@@ -1,4 +1,3 @@
-import type { Session } from '@assize/command';
 import {
   apiToken,
   CliError,
@@ -7,6 +6,7 @@ import {
   installedVersion,
   note,
   operations,
+  type Session,
   serverAddress,
 } from '@assize/command';
 import { LedgerApi, type LedgerAsk, serveLedger } from '#mcp';

@@ -1,5 +1,4 @@
-import type { Session } from '@assize/command';
-import { CliError, entryAt, headOf, watchedStore } from '@assize/command';
+import { CliError, entryAt, headOf, type Session, watchedStore } from '@assize/command';
 import type { Json } from 'assize/internal/base';
 import { Replayer, readRow } from 'assize/internal/ledger';
 import { systemClock } from 'assize/internal/oracle';

@@ -1,6 +1,6 @@
 /**
  * Random rules and calls against a naive interpreter of the same rules. It keeps a list of all
- * calls and counts it anew for each call.
+ * calls and counts it again for each call.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -215,7 +215,7 @@ test(
           let naive = new Naive(rules);
           const past: [Step, number, number][] = [];
           for (const [i, one] of steps.entries()) {
-            // In the middle the rules change. Figures are then counted anew from all calls.
+            // In the middle the rules change. Figures are then counted again from all calls.
             if (later !== undefined && !policy && i === 7) {
               const before = naive;
               const changed = await made

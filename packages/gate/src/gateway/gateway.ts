@@ -1,8 +1,13 @@
 import { segment } from 'assize/internal/authority';
 import { isAssizeError, type Json } from 'assize/internal/base';
 import { canonicalize } from 'assize/internal/canon';
-import type { CallableTool, CounselorPredicate, Domain } from 'assize/internal/kernel';
-import { call, defineDomain } from 'assize/internal/kernel';
+import {
+  type CallableTool,
+  type CounselorPredicate,
+  call,
+  type Domain,
+  defineDomain,
+} from 'assize/internal/kernel';
 import { z } from 'zod';
 import { applyBegin, beginArgs } from './actions/begin.ts';
 import { applyCall, approveCall, callArgs, type RulesInForce } from './actions/call.ts';

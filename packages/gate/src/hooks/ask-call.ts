@@ -1,9 +1,9 @@
-import type { CallWorld } from '#calls';
 import {
   type AgentSession,
   type AskedCall,
   attend,
   type CallContent,
+  type CallWorld,
   callIdOf,
   type Decision,
   decideCall,

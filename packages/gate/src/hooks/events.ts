@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /**
  * The forms of events that Claude Code 2.1.332 and Codex 0.171.0 share. Unknown members are kept
- * out. An unknown event is no error: it is not about permissions.
+ * out. An unknown event is not an error: it is not about permissions.
  */
 
 export const id: z.ZodString = z.string().min(1).max(500);

@@ -38,7 +38,7 @@ export type Found = { readonly value: Json } | { readonly lacks: 'absent' | 'mis
 
 /**
  * The value at a pointer through own members, as conditions of rules find it: a container of
- * another shape on the path is no absence.
+ * another shape on the path is not an absence.
  */
 export function find(args: Json, path: string): Found {
   let value: Json = args;

@@ -1,6 +1,6 @@
 /**
  * The parts that the integrations of frameworks share: a tool call that is made through the gate.
- * No package of a framework is imported, and this folder is no entry of the package.
+ * No package of a framework is imported, and this folder is not an entry of the package.
  *
  * Guarantees: a tool is called only by the gate, and the value that it gave reaches its framework
  * as it is. The ledger keeps the record of the value.

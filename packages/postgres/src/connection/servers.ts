@@ -114,7 +114,7 @@ export class Servers {
     try {
       session = await Session.open(settings);
     } catch (error) {
-      // A refused login is no reason to try the other servers.
+      // A refused login is not a reason to try the other servers.
       if (isAssizeError(error, 'store_unreachable') && error instanceof StoreError)
         return { why: error };
       throw error;

@@ -16,8 +16,7 @@ import {
   withoutStore,
 } from '@assize/command';
 import type { Operation } from '@assize/command/operation';
-import type { Json } from 'assize/internal/base';
-import { isAssizeError } from 'assize/internal/base';
+import { isAssizeError, type Json } from 'assize/internal/base';
 import { parseStrict, WORLD_LIMITS } from 'assize/internal/canon';
 import { type Command, Option } from 'commander';
 import type { z } from 'zod';

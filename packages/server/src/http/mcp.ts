@@ -1,5 +1,4 @@
-import type { Caller } from '@assize/command/operation';
-import { ServerError } from '@assize/command/operation';
+import { type Caller, ServerError } from '@assize/command/operation';
 import {
   ApiDesk,
   type CallDesk,

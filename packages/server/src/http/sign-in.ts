@@ -189,7 +189,7 @@ function withoutPort(text: string): string {
 function networkOf(address: string): string {
   // The parser of URLs writes each address in one form. It has no zones.
   const text = new URL(`http://[${address.split('%')[0]}]`).hostname.slice(1, -1);
-  // An IPv4 address of a socket for both versions is no network.
+  // An IPv4 address in the form of IPv6 is kept whole.
   if (text.startsWith('::ffff:')) return text;
   const [head = [], tail = []] = text
     .split('::')

@@ -1,6 +1,6 @@
-import type { Caller } from '@assize/command/operation';
 import {
   ADMINS,
+  type Caller,
   documentForm,
   instant,
   json,

@@ -1,5 +1,4 @@
-import type { Caller } from '@assize/command/operation';
-import { isToken, ServerError, type Tokens } from '@assize/command/operation';
+import { type Caller, isToken, ServerError, type Tokens } from '@assize/command/operation';
 import { isAssizeError } from 'assize/internal/base';
 import { instantToMillis } from 'assize/internal/canon';
 import { type MappedPrincipal, mappedPrincipal, type ResolvedConfig } from 'assize/internal/config';

@@ -42,7 +42,7 @@ test('a list has each session without its cookie, and ends any of them', async (
   expect((await collected(sessions.list(first))).map(({ id }) => id)).toEqual([second]);
   expect(await sessions.endById(hashText(ada))).toBe(true);
   expect(await sessions.endById(hashText(ada))).toBe(false);
-  // A cookie is no id.
+  // A cookie is not an id.
   expect(await sessions.endById(grace)).toBe(false);
   expect(await sessions.find(ada, NOW)).toBeUndefined();
   expect(await sessions.find(grace, NOW)).toMatchObject({ principal: 'person:grace' });

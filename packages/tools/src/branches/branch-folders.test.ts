@@ -549,7 +549,7 @@ describe('a copy', () => {
   });
 });
 
-/** A name that is no text, in a folder. */
+/** A name that is not a text, in a folder. */
 const oddName = (folder: string): Buffer =>
   Buffer.concat([Buffer.from(`${folder}/odd`), Buffer.from([0xff])]);
 

@@ -583,7 +583,7 @@ function shortOf(id: string): string {
   return id.split(':').slice(0, 2).join(':');
 }
 
-/** Writes an entry of the journal anew. */
+/** Rewrites an entry of the journal. */
 function amend(root: string, name: string, change: (entry: any) => unknown): void {
   const path = Object.keys(listing(join(root, '.assize'))).find((each) =>
     each.endsWith(`/${name}`),

@@ -1,5 +1,4 @@
-import type { Resolver } from 'assize/internal/effects';
-import { segment } from 'assize/internal/effects';
+import { type Resolver, segment } from 'assize/internal/effects';
 import { unsegment } from '../segment.ts';
 import { mailboxOf } from './message.ts';
 

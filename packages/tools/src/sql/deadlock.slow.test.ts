@@ -11,7 +11,7 @@ import { type SqlDatabase, sqlTool } from './index.ts';
 
 // Two transactions that lock the same two rows of a server in opposite order, and say of each that
 // it is another one, so that the runtime can't know: one of them comes to its end, and the other
-// one begins anew, or to nothing.
+// one starts again, or to nothing.
 
 const LONG = 300_000;
 const SHORT = 300;
@@ -86,7 +86,7 @@ withPostgres('a deadlock that a server finds, or a limit', (postgres) => {
     const assize = runtimeOver(store, [orders], { tools });
     const trajectory = await assize.create(orders, { trajectoryId: 't' });
     const { promise: both, resolve: meet } = Promise.withResolvers<void>();
-    // A body that begins anew before the other one has come counts once.
+    // A body that starts again before the other one has come counts once.
     const met = new Set<string>();
     const refused: { readonly name: (typeof NAMES)[number]; readonly error: any }[] = [];
     const tries: string[] = [];
@@ -106,7 +106,7 @@ withPostgres('a deadlock that a server finds, or a limit', (postgres) => {
                     // this one for long.
                     if (met.size === 2) limits[name].ms = LONG;
                     // Asked once more, it is done again from the beginning; where that answers
-                    // otherwise, it begins anew.
+                    // otherwise, it starts again.
                     if (retries === 0 || error.code === 'stale') throw error;
                     return call();
                   });

@@ -74,7 +74,7 @@ function tests(open: () => Promise<StagedDatabase>, every = 1): void {
       // Nor does it lock anything.
       await meanwhile('a', 'next');
       if (ends !== 'is put up for approval') return;
-      // An approved call is executed anew, and must give the same answer that the body received.
+      // An approved call is executed again, and must give the same answer that the body received.
       const [left] = (await approved(world)).value ?? [];
       expect(left).toMatchObject({ tool: 'a.note', phase: 'unresolved' });
       expect(said(await databases.a.look())).toBe('next / 0');

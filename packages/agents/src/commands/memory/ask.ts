@@ -145,7 +145,7 @@ function print(
     return;
   }
   if (options.context === true) {
-    // The output is for a prompt, so a message to the user is no part of it.
+    // The output is for a prompt, so a message to the user is not a part of it.
     if (context === '') note(facts.length > 0 ? BUDGET_TEXT : (unknown ?? 'No facts found.'));
     else for (const each of context.split('\n')) out.line(line`${each}`);
     return;

@@ -1,5 +1,4 @@
-import type { Json } from '#base';
-import { arg, checkArgument } from '#base';
+import { arg, checkArgument, type Json } from '#base';
 import { CanonError } from './canon-error.ts';
 import { JsonReader } from './json-reader.ts';
 import { type CanonLimits, completeLimits } from './limits.ts';

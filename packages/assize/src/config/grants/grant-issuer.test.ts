@@ -267,7 +267,7 @@ test('a part of a grant is within it, and no holder of a part passes it on', asy
   const holder = { ...scout, name: TERMS.subject, writ: part };
   expect(await issuer.attenuated(holder, 'main', terms)).toBeUndefined();
   expect(await issuer.delegated(holder, 'main', 'child', { subject: 'x' })).toBeUndefined();
-  // Its subject is no key, so its holder signs no child either.
+  // Its subject is not a key, so its holder signs no child either.
   expect(
     await codeOf(() => attenuate(part.writ, { ...terms, nonce: '1' }, generateKeys().privateKey)),
   ).toMatch(/bad_key|not_attenuated|bad_writ/);

@@ -40,7 +40,7 @@ export class GrantRows {
     this.#rows = new SealedRows(side, 'grant', secret);
   }
 
-  /** The row of a writ. Undefined for a writ that is no whole grant. */
+  /** The row of a writ. Undefined for a writ that is not a whole grant. */
   async find(trajectoryId: string, writId: string): Promise<GrantRow | undefined> {
     return (await this.#rows.get(keyOf(trajectoryId, writId)))?.value;
   }

@@ -31,7 +31,7 @@ export interface ProposedCall<Input = any> {
  * A call for the `calls` of an action. The input is typed by the schema of the tool, and parsed
  * when the proposal is judged.
  *
- * @throws KernelError `bad_argument` for a value that is no tool
+ * @throws KernelError `bad_argument` for a value that is not a tool
  */
 export function call<Input>(tool: CallableTool<Input>, input: Input): ActionCall {
   if (typeof tool?.name !== 'string' || typeof tool.parse !== 'function')

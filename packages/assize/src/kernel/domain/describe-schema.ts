@@ -200,7 +200,7 @@ function constantBy(read: () => unknown): Json {
     const [once, again] = [constant(read()), constant(read())];
     return canonicalize(once, ANY_INTEGER) === canonicalize(again, ANY_INTEGER) ? once : COMPUTED;
   } catch {
-    // The value is no JSON, or its function needs the parsed input.
+    // The value is not JSON, or its function needs the parsed input.
     return COMPUTED;
   }
 }

@@ -1,6 +1,5 @@
 import { parsePointer } from '#canon';
 import { contains, type Domain, marksAt, type Pattern } from '#kernel';
-import type { LedgerStore, Patch, RoleRef } from '#ledger';
 import {
   type BlobRef,
   type ErasedBeliefs,
@@ -9,8 +8,11 @@ import {
   erasableHashesOf,
   type Hash,
   isBlobRef,
+  type LedgerStore,
+  type Patch,
   type Payload,
   type Replayer,
+  type RoleRef,
   readRow,
   type Stored,
 } from '#ledger';

@@ -8,8 +8,13 @@ import { checkProposal, isForFailure, type ProposalInput } from '../records/inte
 import type { Judgement } from '../records/judgement.ts';
 import { checkObserved } from '../records/pending-proposal.ts';
 import type { Proposer } from '../records/proposer.ts';
-import type { EffectOutcome } from '../records/ruling.ts';
-import { type Ruling, toldName, toldRuling, withFindings } from '../records/ruling.ts';
+import {
+  type EffectOutcome,
+  type Ruling,
+  toldName,
+  toldRuling,
+  withFindings,
+} from '../records/ruling.ts';
 import { randomHex } from '../records/salts.ts';
 import type { CommitPlan } from '../records/tool-authority.ts';
 import { wholeRuling } from '../transactions/commit/await-outcome.ts';

@@ -1,4 +1,3 @@
-import type { Session } from '@assize/command';
 import {
   ephemeralWrit,
   headOf,
@@ -6,6 +5,7 @@ import {
   type OpeningOptions,
   requireAnchor,
   requireLocal,
+  type Session,
   withOpeningOptions,
 } from '@assize/command';
 import type { KeyPair } from 'assize/internal/canon';

@@ -1,4 +1,3 @@
-import type { Output } from '@assize/command';
 import {
   bold,
   CliError,
@@ -6,6 +5,7 @@ import {
   type ExitCode,
   inSession,
   line,
+  type Output,
   type Session,
   type SharedOptions,
   withAssize,

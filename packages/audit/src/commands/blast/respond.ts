@@ -1,5 +1,14 @@
-import type { Output, Session } from '@assize/command';
-import { bold, CliError, EXIT, type ExitCode, line, withAssize, yellow } from '@assize/command';
+import {
+  bold,
+  CliError,
+  EXIT,
+  type ExitCode,
+  line,
+  type Output,
+  type Session,
+  withAssize,
+  yellow,
+} from '@assize/command';
 import type { KeyPair } from 'assize/internal/canon';
 import { findRootKey, GrantIssuer, INCIDENTS } from 'assize/internal/config';
 import type { Store } from 'assize/internal/stores';

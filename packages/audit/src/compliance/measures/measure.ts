@@ -26,7 +26,7 @@ export interface Measure {
   readonly find: (evidence: Evidence) => Finding;
 }
 
-/** The number of entries of some kinds. None of them is no gap: it may not have been needed. */
+/** The number of entries of some kinds. Zero is not a gap: none may have been needed. */
 export function events(
   id: string,
   title: string,

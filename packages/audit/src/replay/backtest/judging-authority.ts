@@ -1,5 +1,4 @@
-import type { WritChain } from 'assize/host';
-import { affordable } from 'assize/host';
+import { affordable, type WritChain } from 'assize/host';
 import { type Policy, parseWrit, type Writ, writId } from 'assize/internal/authority';
 import { isAssizeError } from 'assize/internal/base';
 import type { Authority, PolicyRuling } from 'assize/internal/kernel';

@@ -1,7 +1,6 @@
 import { detailOf, type Finding } from 'assize/internal/kernel';
 import type { VectorItem } from 'assize/internal/ledger';
-import type { EntryPlace, Findings } from './report.ts';
-import { isSame } from './report.ts';
+import { type EntryPlace, type Findings, isSame } from './report.ts';
 
 /** The invariants that fail in a recorded vector. */
 export function brokenBy(vector: readonly VectorItem[]): BrokenByRecord {

@@ -158,7 +158,7 @@ export class Walk<S extends EntryContext> {
 
   /**
    * The initial state: a root's own, or the folded state of the source, from this walk or folded
-   * anew.
+   * again.
    */
   async #folded(entry: Entry<RootPayload | BranchPayload>): Promise<Folded> {
     const { payload } = entry;

@@ -14,8 +14,7 @@ import {
   withTerms,
   writeWritFile,
 } from '@assize/command';
-import type { WritGrant } from 'assize/internal/authority';
-import { issueWrit } from 'assize/internal/authority';
+import { issueWrit, type WritGrant } from 'assize/internal/authority';
 import { systemClock } from 'assize/internal/oracle';
 import type { Command } from 'commander';
 

@@ -1,4 +1,3 @@
-import type { Output } from '@assize/command';
 import {
   CliError,
   dim,
@@ -6,6 +5,7 @@ import {
   findWrit,
   inSession,
   line,
+  type Output,
   readWritFile,
   red,
   type SharedOptions,

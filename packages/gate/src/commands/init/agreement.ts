@@ -1,5 +1,4 @@
-import type { Session } from '@assize/command';
-import { asksYes, bold, CliError, canAsk, line } from '@assize/command';
+import { asksYes, bold, CliError, canAsk, line, type Session } from '@assize/command';
 
 /** The change of one file, as the lines that differ. */
 export interface ShownChange {

@@ -23,7 +23,7 @@ const LINKS_MAX = 40;
  * file that does not exist: then its existing folders are resolved. A link without a target leads
  * to the file that a writing tool would make.
  *
- * @throws ArgumentError `bad_argument` if `cwd` is no absolute path
+ * @throws ArgumentError `bad_argument` if `cwd` is not an absolute path
  */
 export async function canonicalPath(given: string, cwd: string): Promise<FilePath> {
   checkArgument(arg.text, given, 'given');

@@ -69,7 +69,7 @@ function changesIn(patch: string): readonly Change[] | undefined {
   return isClear ? changes : undefined;
 }
 
-/** Adds the change that a line begins or goes on with. False: the line is no header. */
+/** Adds the change that a line begins or goes on with. False: the line is not a header. */
 function changeIn(text: string, changes: Change[]): boolean {
   const [, kind = '', path] = /^\*\*\* (Add|Update|Delete) File: (.*)$/s.exec(text) ?? [];
   if (path !== undefined) {

@@ -39,7 +39,7 @@ async function toolUse(
  */
 async function permissionRequest(world: CallWorld, given: unknown): Promise<answers.HookAnswer> {
   const event = toolEvent.parse(given);
-  // Here Codex adds the reason of the model, which is no part of the call.
+  // Here Codex adds the reason of the model, which is not a part of the call.
   const { description: _, ...tool_input } = event.tool_input;
   const asked = event.tool_name.startsWith('mcp__') ? event : { ...event, tool_input };
   const isOpen = isLetThrough(world, sessionOf(event, CODEX).id, await contentOf(asked));

@@ -47,7 +47,7 @@ export function hookedStage(api: ResponsesApi, config = ''): AgentStage {
   return withFolders(codexStage(api.url, config));
 }
 
-/** Writes the configuration anew, with these hooks. */
+/** Rewrites the configuration with these hooks. */
 export function writeHooks(
   stage: AgentStage,
   api: ResponsesApi,

@@ -1,5 +1,4 @@
-import type { Operation } from '@assize/command/operation';
-import { ServerError } from '@assize/command/operation';
+import { type Operation, ServerError } from '@assize/command/operation';
 import { hasHiddenMember } from '@assize/gate/internal/calls';
 import {
   issueText,

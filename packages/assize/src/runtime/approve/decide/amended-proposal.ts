@@ -7,8 +7,7 @@ import {
   plannedCalls,
 } from '#kernel';
 import type { Hash, PendingPayload } from '#ledger';
-import type { WritChain } from '../../authority/writs.ts';
-import { holdersOf } from '../../authority/writs.ts';
+import { holdersOf, type WritChain } from '../../authority/writs.ts';
 import { parseIntent } from '../../records/intent.ts';
 import { readPendingProposal } from '../../records/pending-proposal.ts';
 import type { ApprovalInput } from '../../records/ruling.ts';

@@ -152,7 +152,7 @@ function unanswered(pendingId: Hash, questions: readonly Question[]): RuntimeErr
 }
 
 /**
- * The proposal is not submitted anew with current facts. An entry exists only for an intent or for
+ * The proposal is not submitted again with current facts. An entry exists only for an intent or for
  * a resolution (docs/decisions/003-what-writes-an-entry.md). A pending proposal is submitted again
  * only unchanged (`ledger/rules/approvals.ts`).
  */

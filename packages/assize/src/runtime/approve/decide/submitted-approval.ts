@@ -1,7 +1,6 @@
 import { ERASE_ACTION, type PendingProposal } from '#kernel';
 import { erasureArgs, type Hash, type PendingPayload } from '#ledger';
-import type { WritChain } from '../../authority/writs.ts';
-import { holdersOf } from '../../authority/writs.ts';
+import { holdersOf, type WritChain } from '../../authority/writs.ts';
 import { RuntimeError } from '../../errors.ts';
 import { type ErasedPartition, partitionsToErase } from '../../memory/plan/close-erased.ts';
 import { readPendingProposal } from '../../records/pending-proposal.ts';

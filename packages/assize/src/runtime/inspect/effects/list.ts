@@ -1,5 +1,4 @@
 import { isInstance } from '#base';
-import type { KnownEffect, KnownTransaction } from '#effects';
 import {
   type Claim,
   claimsOf,
@@ -7,6 +6,8 @@ import {
   type EffectPhase,
   type Failing,
   isNameClaim,
+  type KnownEffect,
+  type KnownTransaction,
   mayCostUndoing,
   readTransaction,
   type TransactionPhase,

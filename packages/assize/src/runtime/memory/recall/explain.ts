@@ -200,7 +200,7 @@ function sourceOf(
   };
 }
 
-/** The entries of the writes that a provenance names, also in a form that is no polynomial. */
+/** The entries of the writes that a provenance names, also in a form that is not a polynomial. */
 function writesIn(provenance: string): Hash[] {
   return [...provenance.matchAll(/w:([0-9a-f]{64})#/g)].map(([, id]) => id as Hash).filter(isHash);
 }

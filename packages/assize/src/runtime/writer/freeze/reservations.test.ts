@@ -462,7 +462,7 @@ describe('reservations', () => {
       by: officer,
     });
     expect(revoked.ruling.ruling).toBe('committed');
-    // Authority is no part of what was submitted: the counselor is told, and nothing is recorded.
+    // Authority is not submitted: the counselor gets the error, and nothing is recorded.
     await expect(trajectory.approvals.approve(by, manager)).rejects.toMatchObject({
       code: 'changed_since',
     });

@@ -1,5 +1,5 @@
-import type { ExitCode } from '@assize/command';
 import {
+  type ExitCode,
   inSession,
   type Session,
   type StorelessOptions,

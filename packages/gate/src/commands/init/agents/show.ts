@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import type { Session } from '@assize/command';
-import { bold, CliError, EXIT, type ExitCode, line } from '@assize/command';
+import { bold, CliError, EXIT, type ExitCode, line, type Session } from '@assize/command';
 import { isInstance } from 'assize/internal/base';
 import type { ResolvedConfig } from 'assize/internal/config';
 import type { Copy } from '../copied-file.ts';

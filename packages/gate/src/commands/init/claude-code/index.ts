@@ -1,8 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { Session } from '@assize/command';
-import { CliError, EXIT, type ExitCode, unreadable } from '@assize/command';
+import { CliError, EXIT, type ExitCode, type Session, unreadable } from '@assize/command';
 import { type Command, Option } from 'commander';
 import { type AgentOptions, withAgentWorks } from '../agents/agent-command.ts';
 import { goneFaults, ownProgram } from '../agents/hook-command.ts';

@@ -1,13 +1,13 @@
 import { existsSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import type { Session } from '@assize/command';
 import {
   CliError,
   EXIT,
   type ExitCode,
   makeFolder,
   replaceFile,
+  type Session,
   unreadable,
 } from '@assize/command';
 import { hashText } from 'assize/internal/canon';

@@ -19,7 +19,7 @@ type Builtin = (
   text: string,
 ) => Outcome;
 
-/** The effect of a builtin on later commands, or undefined if the name is no builtin. */
+/** The effect of a builtin on later commands, or undefined if the name is not a builtin. */
 export function builtinOf(name: string): Builtin | undefined {
   return Object.hasOwn(BUILTINS, name) ? BUILTINS[name] : undefined;
 }

@@ -69,7 +69,7 @@ function doubleQuoted(children: readonly DoubleQuotedChild[], text: string, know
 
 function quotedLiteral(text: string): string | undefined {
   const value = text.replace(/\\([$`"\\\n])/g, (_, char: string) => (char === '\n' ? '' : char));
-  // A dollar that starts an expansion, or a backtick, is no literal text.
+  // A dollar that starts an expansion, or a backtick, is not literal text.
   return /(?<!\\)(?:\\\\)*(?:`|\$(?=[A-Za-z0-9_{([@*#?$!-]))/.test(text) ? undefined : value;
 }
 
@@ -88,7 +88,7 @@ function folderPiece(part: WordPart, { home, folder }: Known, quoted: boolean): 
 }
 
 function quotedPiece(value: string): Piece {
-  // An empty quotation counts too: `""~` is no home folder.
+  // An empty quotation counts too: `""~` is not a home folder.
   return { value, bare: QUOTED.repeat(value.length + 1) };
 }
 

@@ -7,7 +7,7 @@ export interface WebWords {
   readonly unclear: readonly string[];
 }
 
-/** Options of programs that fetch: letters and names with a value that is no address. */
+/** Options of programs that fetch: letters and names with a value that is not an address. */
 const VALUES: Readonly<Record<string, { letters: string; names: RegExp; unclear: RegExp }>> = {
   curl: {
     letters: 'oHdXuAebcFTmwDrCEtyYzQPU',

@@ -96,7 +96,7 @@ export function isShellWrapper(name: string): boolean {
   return Object.hasOwn(SHELL, name);
 }
 
-/** The program that a wrapper of this name runs, or undefined if the name is no wrapper. */
+/** The program that a wrapper of this name runs, or undefined if the name is not a wrapper. */
 export function innerOf(name: string, words: readonly ShellWord[]): Inner | undefined {
   const wrapper = Object.hasOwn(SHELL, name)
     ? SHELL[name]
