@@ -123,7 +123,7 @@ const INTRODUCTION = `# Errors
 
 Every error of the package is an \`AssizeError\` with a stable \`code\`, a \`message\` that says what failed and what to do, and
 \`evidence\` for programs. \`retryable\` is true where the same call may succeed later. \`cause\` holds the error underneath. \`reason\` is the code, or
-a finer name of the failure, which entries store.
+a finer name of the failure, which entries store. \`isAssizeError\` takes both.
 
 \`\`\`ts
 import { isAssizeError } from 'assize';
@@ -136,7 +136,7 @@ try {
 }
 \`\`\`
 
-A refused proposal is no error: \`propose\` returns a ruling with a reason ([the kernel](reference/kernel.md)).
+A refused proposal is not an error: \`propose\` returns a ruling with a reason ([the kernel](reference/kernel.md)).
 
 The command \`assize\` prints the message of an error, and with \`--json\` also its code. The command has three more kinds of code:
 \`interrupted\` (a signal ended it), \`internal\` (a fault in Assize), and those of the operating system, such as \`ENOENT\`.

@@ -168,7 +168,8 @@ export function codeFor<Name extends string, Codes extends Readonly<Record<strin
     : (name as Exclude<Name, keyof Codes>);
 }
 
-/** True for an error of this package with that code (or with any code if the code is not given). */
-export function isAssizeError(error: unknown, code?: string): error is AssizeError {
-  return isInstance(error, AssizeError) && (code === undefined || error.code === code);
+/** True for an error of this package, with that code or reason if one is given. */
+export function isAssizeError(error: unknown, name?: string): error is AssizeError {
+  if (!isInstance(error, AssizeError)) return false;
+  return name === undefined || error.code === name || error.reason === name;
 }

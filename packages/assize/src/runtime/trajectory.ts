@@ -620,7 +620,7 @@ export class Trajectory<D extends Domain = Domain> {
    * the new version. A program without the new version gets `domain_mismatch` from then on.
    *
    * @throws RuntimeError `already_done`, `bad_intent`, `bad_argument`, `unknown_writ`, `bad_writ`,
-   * `concluded`, `halted`, `conflict`, `commit_unknown`, `clock_behind`; KernelError
+   * `concluded`, `halted`, `conflict`, `commit_unknown`; KernelError
    * `unauthorised_counselor`; ArgumentError `bad_argument`
    */
   async upgrade(next: Domain, options: UpgradeOptions): Promise<Upgrade> {

@@ -13,10 +13,7 @@ import { SqliteRows } from './rows.ts';
 import { migrate } from './schema/migrate.ts';
 import { FileWriter } from './writer/writer.ts';
 
-/**
- * A new and empty store in the memory of this process. `close` keeps every answered write, but no
- * caller can open the same store again.
- */
+/** A new and empty store in the memory of this process. It is gone when it is closed. */
 export class TemporaryStore extends CheckedStore {
   static {
     markOwnPackage(TemporaryStore.prototype);
