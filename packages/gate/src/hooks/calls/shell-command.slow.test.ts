@@ -24,7 +24,9 @@ import { commandParts } from './shell-command.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-shell-'));
 const [programs, work] = [join(folder, 'bin'), join(folder, 'work')];
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+// A command that bash left in the background may still write.
+const EMPTIED = { recursive: true, force: true, maxRetries: 10 } as const;
+afterAll(() => rmSync(folder, EMPTIED));
 
 const SHIMS = ['bar', 'cat', 'cp', 'foo', 'git', 'ls', 'rm'];
 const REAL = ['bash', 'env', 'find', 'nice', 'nohup', 'setsid', 'sh', 'stdbuf', 'timeout', 'xargs'];
@@ -54,7 +56,7 @@ let runs = 0;
 /** The programs that bash starts for a command. */
 function started(command: string): readonly Call[] {
   const log = join(folder, `log${++runs}`);
-  rmSync(work, { recursive: true, force: true });
+  rmSync(work, EMPTIED);
   mkdirSync(work);
   spawnSync('/bin/bash', ['-c', command], {
     cwd: work,
