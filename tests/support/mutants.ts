@@ -57,7 +57,7 @@ export const PROPERTIES = {
   calls: 400,
   'policy-calls': 200,
   upgrades: 100,
-  overrides: 100,
+  overrides: 600,
   amendments: 200,
   'mixed-schedules': 500,
 };
