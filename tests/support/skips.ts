@@ -138,6 +138,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
     holds: () => claudeProgram() === undefined,
     files: [
       'packages/gate/tests/claude-code/harness.slow.test.ts',
+      'packages/gate/tests/agent-tools.slow.test.ts',
       'packages/gate/tests/claude-code/live.slow.test.ts',
       'packages/gate/tests/claude-code/guide.slow.test.ts',
       'packages/gate/tests/claude-code/mcp-init.slow.test.ts',
@@ -149,6 +150,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
     holds: () => codexProgram() === undefined,
     files: [
       'packages/gate/tests/codex/harness.slow.test.ts',
+      'packages/gate/tests/agent-tools.slow.test.ts',
       'packages/gate/tests/codex/live.slow.test.ts',
       'packages/gate/tests/codex/guide.slow.test.ts',
       'packages/gate/tests/codex/init.slow.test.ts',

@@ -15,10 +15,7 @@ export interface MoreRules {
 /** Files in `open` may be written, those in `held` need a person, and those in `closed` stay. */
 export const rulesFor = (project: string, { tools = '', rules = '' }: MoreRules = {}): string => `
 id: live
-tools:
-  claude-code/Agent: { class: read }
-  claude-code/Skill: { class: read }
-${tools}
+${tools === '' ? '' : `tools:\n${tools}`}
 rules:
   - { id: look, allow: '*', class: read }
   - { id: open, allow: [files/write, files/edit, shell/write], path: ${project}/open }

@@ -31,6 +31,7 @@ export {
   gatewayUnder,
   isApprover,
 } from './gateway.ts';
+export { unknownAgentTools } from './judge/agent-tools.ts';
 export { rulesInForce } from './judge/compiled-rules.ts';
 export { READING_PROGRAMS } from './judge/reading-programs.ts';
 export { agentName, serverName } from './name-forms.ts';

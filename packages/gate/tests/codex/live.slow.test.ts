@@ -308,16 +308,13 @@ describe.skipIf(codexProgram() === undefined)(
     });
 
     test('a subagent is a session with a parent, and its calls are ruled on', async () => {
-      const { run, story, state } = await ruledCodex(
-        {
-          'look into it': [[append('call_2', 'a')], [append('call_3', 'b', 'closed')]],
-          'hand it over': [
-            [callTool('call_1', 'spawn_agent', { message: 'look into it' }, 'multi_agent_v1')],
-            [exec('call_4', 'sleep 3')],
-          ],
-        },
-        { more: { tools: '  codex/spawn_agent: { class: read }' } },
-      );
+      const { run, story, state } = await ruledCodex({
+        'look into it': [[append('call_2', 'a')], [append('call_3', 'b', 'closed')]],
+        'hand it over': [
+          [callTool('call_1', 'spawn_agent', { message: 'look into it' }, 'multi_agent_v1')],
+          [exec('call_4', 'sleep 3')],
+        ],
+      });
       const { threadId = '' } = await run({ prompt: 'hand it over' });
       const { lines, calls } = await story();
       expect({ lines, calls }).toMatchObject({

@@ -1,4 +1,5 @@
 import type { ToolClass, ToolSpec } from '../rules/rules.ts';
+import { agentToolClass } from './agent-tools.ts';
 import { READING_PROGRAMS } from './reading-programs.ts';
 
 /**
@@ -29,6 +30,8 @@ const SHELL = 'shell/';
 export function builtInTool(name: string): ToolSpec | undefined {
   const known = Object.hasOwn(BUILT_IN_TOOLS, name) ? BUILT_IN_TOOLS[name] : undefined;
   if (known !== undefined) return { name, ...known };
+  const ofAgent = agentToolClass(name);
+  if (ofAgent !== undefined) return { name, class: ofAgent };
   if (!name.startsWith(SHELL) || UNKNOWN_PARTS.has(name)) return undefined;
   const toolClass: ToolClass = READING_PROGRAMS.has(name.slice(SHELL.length))
     ? 'read'

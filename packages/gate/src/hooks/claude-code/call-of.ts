@@ -50,6 +50,14 @@ async function partsOf({
       return [{ server: 'web', tool: 'fetch', args: { url: textOf(tool_input['url']) } }];
     case 'WebSearch':
       return [{ server: 'web', tool: 'search', args: { query: textOf(tool_input['query']) } }];
+    case 'LSP':
+      return fileParts('read', tool_input['filePath'], cwd);
+    case 'Agent':
+    case 'Task':
+      // Its calls are made elsewhere, where no hook sees them.
+      return tool_input['isolation'] === 'remote'
+        ? [{ server: CLAUDE_CODE, tool: 'remote-agent', args: {} }]
+        : undefined;
     default:
       return undefined;
   }

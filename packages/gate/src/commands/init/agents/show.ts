@@ -61,19 +61,19 @@ export function showKept(out: Session['out'], path: string, copy: Copy): void {
   );
 }
 
-/** Shows the faults of an installation, or that there are none. */
+/** Shows the faults of an installation, or that there are none, and what is worth to know. */
 export function showFaults(
   { out, json }: Session,
   settings: string,
-  faults: readonly string[],
+  { faults, notes }: { readonly faults: readonly string[]; readonly notes: readonly string[] },
 ): ExitCode {
-  if (json) out.document({ settings, ok: faults.length === 0, faults: [...faults] });
-  else
-    for (const fault of faults.length === 0
-      ? ['The hooks are complete, and the server answers.']
-      : faults)
-      out.line(line`${fault}`);
-  return faults.length === 0 ? EXIT.ok : EXIT.negative;
+  const isOk = faults.length === 0;
+  if (json) out.document({ settings, ok: isOk, faults: [...faults], notes: [...notes] });
+  else {
+    const said = isOk ? ['The hooks are complete, and the server answers.'] : faults;
+    for (const each of [...said, ...notes]) out.line(line`${each}`);
+  }
+  return isOk ? EXIT.ok : EXIT.negative;
 }
 
 /** The message of an error that a person can mend, as a fault. */

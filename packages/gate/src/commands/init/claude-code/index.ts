@@ -6,6 +6,7 @@ import { type Command, Option } from 'commander';
 import { type AgentOptions, withAgentWorks } from '../agents/agent-command.ts';
 import { goneFaults, ownProgram } from '../agents/hook-command.ts';
 import { hookedFaults } from '../agents/hooked-server.ts';
+import { CLAUDE_CODE_START, toolNotes } from '../agents/offered-tools.ts';
 import { CLAUDE_CODE, requireVersion } from '../agents/program-version.ts';
 import { faultOf, showFaults, showInstalled, showRemoved } from '../agents/show.ts';
 import { agreesTo } from '../agreement.ts';
@@ -160,7 +161,8 @@ async function check(session: Session, options: Options): Promise<ExitCode> {
       ? []
       : await hookedFaults(addressIn(settings) ?? '', options, AGENT, token)),
   ];
-  return showFaults(session, path, faults);
+  const notes = await toolNotes('claude-code', options.claude, CLAUDE_CODE_START);
+  return showFaults(session, path, { faults, notes });
 }
 
 /** Shows the change of the settings, and asks. `--yes` agrees, and so does no change at all. */

@@ -16,6 +16,7 @@ import { readToken } from '../../hook/read-token.ts';
 import { type AgentOptions, withAgentWorks } from '../agents/agent-command.ts';
 import { ownProgram } from '../agents/hook-command.ts';
 import { hookedFaults } from '../agents/hooked-server.ts';
+import { CODEX_START, toolNotes } from '../agents/offered-tools.ts';
 import { CODEX, requireVersion } from '../agents/program-version.ts';
 import { faultOf, showFaults, showInstalled, showRemoved } from '../agents/show.ts';
 import { agreesTo } from '../agreement.ts';
@@ -210,7 +211,8 @@ async function check(session: Session, options: Options): Promise<ExitCode> {
     ...(terms === undefined ? [] : fileFaults(terms)),
     ...(terms === undefined ? [] : await answerFaults(terms, options)),
   ];
-  return showFaults(session, places.hooks, faults);
+  const notes = await toolNotes('codex', options.codex, CODEX_START);
+  return showFaults(session, places.hooks, { faults, notes });
 }
 
 function answerFaults({ url, tokenFile }: CodexTerms, options: Options): Promise<string[]> {
