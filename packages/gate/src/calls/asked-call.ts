@@ -16,6 +16,8 @@ export interface AskedCall extends CallContent {
   readonly id: string;
   /** The session of the agent that makes the call. */
   readonly session?: string;
+  /** The done call that this one takes back. */
+  readonly undoes?: string;
 }
 
 /** The most characters of a run and an id that leave room for the number of an attempt. */

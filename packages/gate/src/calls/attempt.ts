@@ -21,15 +21,20 @@ export function beginKey(call: string, attempt: string): string {
   return `begin ${call} ${hashText(attempt)}`;
 }
 
-/** Whether this attempt has begun a call, with its question or afterwards. */
+/**
+ * Whether this attempt has begun a call, with its question or afterwards. `waited`: the question
+ * did not begin it, because another run had the turn.
+ */
 export async function hasBegun(
   world: CallWorld,
   call: string,
   attempt: string | undefined,
+  { waited }: { readonly waited: boolean },
 ): Promise<boolean> {
   if (attempt === undefined) return false;
   const begun = await world.trajectory.rulingOf(beginKey(call, attempt), world.principal);
   if (begun?.ruling === 'committed') return true;
+  if (waited) return false;
   const asked = await world.trajectory.rulingOf(keyOf({ id: call }), world.principal);
   if (asked?.ruling !== 'committed') return false;
   const { payload } = readRow(asked.entry);

@@ -3,6 +3,7 @@ import type { Hash } from 'assize/internal/ledger';
 import type { AskedCall } from './asked-call.ts';
 import type { Outcome } from './close-call.ts';
 import type { DecideOptions, Decision, Judgement } from './decide-call.ts';
+import type { UndoOfCall } from './undo-calls.ts';
 
 /** A pending call, as a person is shown it. */
 export interface ShownCall {
@@ -56,6 +57,10 @@ export interface CallPort {
    * `server_refused` with that code
    */
   decide(approval: Hash, decision: PersonsDecision): Promise<void>;
+  /** The calls that take back what a session has done, for the newest first. */
+  undoCalls(session: string): Promise<readonly UndoOfCall[]>;
+  /** Ends a session. What it held is free, and open calls of it are in doubt. */
+  end(session: string): Promise<void>;
   /** The page of a pending call for people. Undefined without a server. */
   pageOf(approval: Hash): string | undefined;
   close(): Promise<void>;

@@ -1,7 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { isAssizeError } from 'assize/internal/base';
 import { addMicros, type Instant } from 'assize/internal/canon';
 import { type Hash, isEffectPending, type PendingPayload, readRow } from 'assize/internal/ledger';
-import type { FinalRuling, Ruling } from 'assize/internal/runtime';
+import { type FinalRuling, type Ruling, Trajectory } from 'assize/internal/runtime';
 import { traced } from 'assize/internal/traces';
 import { callAnswer, type RulingDocument, rulingView } from 'assize/internal/views';
 import {
@@ -10,7 +11,10 @@ import {
   canBegin,
   type GatewayState,
   isToBegin,
+  type NoTurn,
   openRows,
+  rulesInForce,
+  turnOf,
 } from '#gateway';
 import { type AskedCall, type CallContent, hasHiddenMember, keyOf } from './asked-call.ts';
 import { beginKey, hasBegun, newAttempt, observed } from './attempt.ts';
@@ -27,8 +31,16 @@ export type Decision =
       readonly class: CallRow['class'];
       readonly args?: AskedCall['args'];
     }
-  /** `ruling`: the whole document, where a ruling denies the call. */
-  | { readonly kind: 'denied'; readonly reason: string; readonly ruling?: RulingDocument }
+  /**
+   * `ruling`: the whole document, where a ruling denies the call. `turn`: why another run of the
+   * agents goes first; after `waiting`, the same call can be asked about again.
+   */
+  | {
+      readonly kind: 'denied';
+      readonly reason: string;
+      readonly ruling?: RulingDocument;
+      readonly turn?: NoTurn['kind'];
+    }
   /** A person has to decide first: about this call, or, if `ruling` is `frozen`, about another. */
   | {
       readonly kind: 'pending';
@@ -89,7 +101,7 @@ export function decideCall(
     () => askStep(world, call, 'ask'),
     async () => {
       const found = await judged(world, call, options);
-      return found.kind === 'ready' ? begin(world, call, found, options.attempt) : found;
+      return found.kind === 'ready' ? begin(world, call, found, options) : found;
     },
   );
 }
@@ -272,12 +284,14 @@ async function ask(
   call: AskedCall,
   { observations = [], match = 'content', isLater = false, attempt }: JudgeOptions,
 ): Promise<Waiting | Decision | Ready> {
-  const { id, session, server, tool, args, parts } = call;
+  const { id, session, server, tool, args, parts, undoes } = call;
   const wanted = {
     ...{ id, server, tool, args, once: true },
     ...(session === undefined ? {} : { session }),
     ...(parts === undefined ? {} : { parts }),
+    ...(undoes === undefined ? {} : { undoes }),
     ...(isLater && { later: true }),
+    ...(world.read((state) => rulesInForce(state).turns !== undefined) && { waits: true }),
   };
   const mark = observed(attempt ?? newAttempt());
   const { ruling, isRepeated } = await proposed(world, wanted, [...observations, mark]);
@@ -290,11 +304,11 @@ async function ask(
   const asked = { id, match, attempt };
   if (isRepeated || isLater || answer.kind === 'denied') return decided(world, call, ruling, asked);
   const row = world.read(({ calls }) => {
-    const { class: of, outcome } = (Object.hasOwn(calls, id) ? calls[id] : undefined) ?? {};
-    return { of, outcome };
+    const found = Object.hasOwn(calls, id) ? calls[id] : undefined;
+    return found && { of: found.class, isOpen: found.outcome === undefined && !isToBegin(found) };
   });
-  // A repeated attempt may find its call closed, or of a past day.
-  if (row.of === undefined || row.outcome !== undefined) return ready(world, call, asked);
+  // A repeated attempt may find its call closed, or of a past day. Another run may have the turn.
+  if (row?.isOpen !== true) return ready(world, call, asked);
   return { kind: 'allowed', call: id, class: row.of };
 }
 
@@ -378,7 +392,7 @@ async function ready(
     return (
       found && {
         ...{ agent: found.agent, tool: found.tool, class: found.class, digest: found.digest },
-        outcome: found.outcome,
+        ...{ outcome: found.outcome, waited: found.waited === true },
         before,
         isLapsed,
       }
@@ -391,7 +405,9 @@ async function ready(
   const args = isAmended ? await amendmentOf(world, asked) : asked.args;
   if (args === undefined) return otherContent(call);
   const isOwn =
-    row.before !== undefined && row.outcome === undefined && (await hasBegun(world, call, attempt));
+    row.before !== undefined &&
+    row.outcome === undefined &&
+    (await hasBegun(world, call, attempt, { waited: row.waited }));
   if (isOwn) return { kind: 'allowed', call, class: row.class, ...(isAmended && { args }) };
   if (row.before !== undefined) return row.before;
   if (row.isLapsed && match === 'id') return lapsed(call);
@@ -412,8 +428,10 @@ async function begin(
   world: CallWorld,
   asked: AskedCall,
   { call, class: of, args, isAmended }: Ready,
-  attempt: string | undefined,
+  { attempt, waitMs }: Pick<DecideOptions, 'attempt' | 'waitMs'>,
 ): Promise<Decision> {
+  const noTurn = await untilTurn(world, call, waitMs);
+  if (noTurn !== undefined) return denied(noTurn);
   const { id: as } = asked;
   const digest = digestOf({ ...asked, args });
   const key = attempt === undefined ? {} : { key: beginKey(call, attempt) };
@@ -430,7 +448,40 @@ async function begin(
     const found = Object.hasOwn(calls, call) ? calls[call] : undefined;
     return found?.begunAt === undefined ? undefined : begunBefore(call, found);
   });
-  return begun ?? answer;
+  if (begun !== undefined) return begun;
+  const lost = noTurnOf(world, call);
+  return lost === undefined ? answer : denied(lost);
+}
+
+function denied({ kind, of: { rule, why } }: NoTurn): Decision {
+  return { kind: 'denied', reason: `[${rule}] ${why}`, turn: kind };
+}
+
+/** Waits until the runs have ended that hold the places of a call, at most `waitMs`. */
+async function untilTurn(
+  world: CallWorld,
+  call: string,
+  waitMs: number,
+): Promise<NoTurn | undefined> {
+  const until = addMicros(world.now(), waitMs * 1_000);
+  for (;;) {
+    const noTurn = noTurnOf(world, call);
+    if (noTurn?.kind !== 'waiting') return noTurn;
+    const isLate = world.now() >= until;
+    if (!isLate) await pause(TURN_PAUSE_MS);
+    // Another process may have ended the other run.
+    await Trajectory.catchUp(world.trajectory);
+    if (isLate) return noTurnOf(world, call);
+  }
+}
+
+const TURN_PAUSE_MS = 50;
+
+function noTurnOf(world: CallWorld, call: string): NoTurn | undefined {
+  return world.read((state) => {
+    const row = Object.hasOwn(state.calls, call) ? state.calls[call] : undefined;
+    return row && turnOf(state, row, world.now());
+  });
 }
 
 /** The arguments that a person approved in place of the asked ones. Undefined for another call. */

@@ -29,6 +29,8 @@ export interface GateOptions {
   readonly waitMs?: number;
   /** How long a repeated call waits for the outcome of one that is being made. Default: 2,000. */
   readonly inFlightMs?: number;
+  /** How long a call waits for the end of another run that has the turn. Default: 60,000. */
+  readonly turnMs?: number;
 }
 
 /** A call of a tool by a framework. */
@@ -40,6 +42,24 @@ export interface GateCall {
   readonly tool: string;
   readonly args: Readonly<Record<string, Json>>;
   readonly observations?: readonly Observed[];
+  /** The id in the ledger of the done call that this one takes back. */
+  readonly undoes?: string;
+}
+
+/** Makes the calls of one tool, to take others back. */
+export type Tools = Readonly<Record<string, Make<Json | undefined>>>;
+
+export interface RunOptions {
+  /** The tools that `undo` of the rules names, without their server. */
+  readonly tools?: Tools;
+  /** How often a run starts again that must let an earlier one go first. Default: 5. */
+  readonly attempts?: number;
+}
+
+/** The calls of a run that were taken back, and those that were not, by their ids. */
+export interface TakenBack {
+  readonly undone: readonly string[];
+  readonly left: readonly { readonly call: string; readonly reason: string }[];
 }
 
 export interface MakeOptions {
@@ -132,6 +152,12 @@ const CALL = arg.members({
   tool: NAME,
   args: arg.object,
   observations: arg.optional(arg.list(arg.object)),
+  undoes: arg.optional(arg.text),
+});
+
+const RUN_OPTIONS = arg.options<RunOptions>({
+  tools: arg.optional(arg.object),
+  attempts: arg.optional(arg.wholeFrom(1)),
 });
 
 const MAKE_OPTIONS = arg.options<MakeOptions>({
@@ -161,10 +187,15 @@ export class Gate {
   readonly #running: Map<string, Running> = new Map();
   /** The outcomes that are being recorded. None of them rejects. */
   readonly #reports: Set<Promise<void>> = new Set();
+  /** The sessions of this process that must start again. */
+  readonly #restarts: Set<string> = new Set();
 
-  constructor(port: CallPort, { server, waitMs = 0, inFlightMs = 2_000 }: GateOptions) {
+  constructor(
+    port: CallPort,
+    { server, waitMs = 0, inFlightMs = 2_000, turnMs = 60_000 }: GateOptions,
+  ) {
     this.port = port;
-    this.#options = { server, waitMs, inFlightMs };
+    this.#options = { server, waitMs, inFlightMs, turnMs };
   }
 
   /**
@@ -282,8 +313,71 @@ export class Gate {
     await this.port.close();
   }
 
-  #asked(id: string, { run, tool, args }: GateCall): AskedCall {
-    return { id, session: sessionIdOf(run), server: this.#options.server, tool, args };
+  /**
+   * Does work whose calls stand or fall together. `work` gets the name of the run for its calls.
+   * When it returns, the run ends, and what it held is free for others. When it throws, its done
+   * calls are taken back first, the newest first, where the rules name an `undo` of their tool and
+   * `tools` has that tool. A run that must let an earlier one go first starts again, as `NAME~2`.
+   *
+   * @throws the error of the work; ArgumentError `bad_argument`; the errors of the store or the
+   * server
+   */
+  async inRun<T>(
+    name: string,
+    work: (run: string) => Promise<T>,
+    options: RunOptions = {},
+  ): Promise<T> {
+    checkArgument(NAME, name, 'name');
+    checkArgument(arg.code, work, 'work');
+    checkArgument(RUN_OPTIONS, options, 'options');
+    const { tools = {}, attempts = 5 } = options;
+    for (let attempt = 1; ; attempt++) {
+      const run = attempt === 1 ? name : `${name}~${attempt}`;
+      const session = sessionIdOf(run);
+      try {
+        const result = await work(run);
+        await this.port.end(session);
+        this.#restarts.delete(session);
+        return result;
+      } catch (error) {
+        const { left } = await this.takeBack(run, tools);
+        await this.port.end(session);
+        const isAgain = this.#restarts.delete(session) && left.length === 0;
+        if (!isAgain || attempt >= attempts) throw error;
+      }
+    }
+  }
+
+  /**
+   * Takes the done calls of a run back, the newest first, by the tools that the rules name. Each is
+   * a call of its own, which the rules judge. Calls that no rule can undo are not listed.
+   *
+   * @throws ArgumentError `bad_argument`; the errors of the store or the server
+   */
+  async takeBack(run: string, tools: Tools): Promise<TakenBack> {
+    checkArgument(NAME, run, 'run');
+    checkArgument(arg.object, tools, 'tools');
+    await Promise.all(this.#reports);
+    const [undone, left]: [string[], TakenBack['left'][number][]] = [[], []];
+    for (const { call, server, tool, args } of await this.port.undoCalls(sessionIdOf(run))) {
+      const make = Object.hasOwn(tools, tool) ? tools[tool] : undefined;
+      if (server !== this.#options.server || make === undefined) {
+        left.push({ call, reason: `no tool ${server}/${tool} is passed in \`tools\`` });
+        continue;
+      }
+      const asked = { run, id: `undo-${call}`, tool, args, undoes: call };
+      const end = await this.run(asked as GateCall, make);
+      if (end.end === 'done') undone.push(call);
+      else left.push({ call, reason: 'reason' in end ? end.reason : told(end.error).message });
+    }
+    return { undone, left };
+  }
+
+  #asked(id: string, { run, tool, args, undoes }: GateCall): AskedCall {
+    return {
+      ...{ id, session: sessionIdOf(run), server: this.#options.server, tool, args },
+      ...(undoes !== undefined && { undoes }),
+    };
   }
 
   async #once<T extends Json | undefined>(asked: AskedCall, work: Work<T>): Promise<Attempt<T>> {
@@ -311,7 +405,7 @@ export class Gate {
     const { id: call } = asked;
     if (hasHiddenMember(asked.args))
       return { end: hidden(call), isNow: false, isIdempotent: false };
-    const decision = await this.port.ask(asked, this.#asking(work.call, work.options));
+    const decision = await this.#ask(asked, work);
     const known = { isNow: false, isIdempotent: isRepeatable(decision, work.options) };
     if (decision.kind === 'denied') return { ...known, end: refused(call, decision) };
     if (decision.kind === 'begun')
@@ -320,6 +414,22 @@ export class Gate {
     if (decision.kind !== 'allowed')
       throw new TypeError(`A port has answered ${JSON.stringify(decision)}.`);
     return this.#made({ call, args: decision.args ?? asked.args }, work, known.isIdempotent);
+  }
+
+  /** Asks until the runs have ended that have the turn, or the time is over. */
+  async #ask<T extends Json | undefined>(
+    asked: AskedCall,
+    { call, options }: Work<T>,
+  ): Promise<Decision> {
+    const until = performance.now() + this.#options.turnMs;
+    for (let wait = 10; ; wait = Math.min(wait * 2, 250)) {
+      const decision = await this.port.ask(asked, this.#asking(call, options));
+      if (decision.kind !== 'denied' || decision.turn === undefined) return decision;
+      const { turn, ...denied } = decision;
+      if (turn !== 'waiting' && asked.session !== undefined) this.#restarts.add(asked.session);
+      if (turn !== 'waiting' || performance.now() >= until) return denied;
+      await pause(wait);
+    }
   }
 
   #asking(

@@ -13,7 +13,14 @@ import {
 import type { Outcome } from './close-call.ts';
 import type { DecideOptions, Decision, Judgement } from './decide-call.ts';
 import { CallError } from './errors.ts';
-import { badAnswer, type Document, readDecision, readOutcome } from './read-answer.ts';
+import {
+  badAnswer,
+  type Document,
+  readDecision,
+  readOutcome,
+  readUndoCalls,
+} from './read-answer.ts';
+import type { UndoOfCall } from './undo-calls.ts';
 
 export interface HttpPortOptions {
   /** The address of `assize serve`, such as `http://127.0.0.1:4517`. */
@@ -53,13 +60,14 @@ export class HttpPort implements CallPort {
   }
 
   async #asked(
-    { id, session, server, tool, args }: AskedCall,
+    { id, session, server, tool, args, undoes }: AskedCall,
     { waitMs, observations, isKnown }: DecideOptions,
     when: { readonly later?: true; readonly attempt?: string },
   ): Promise<Decision | Judgement> {
     const until = performance.now() + waitMs;
     const place = {
       ...(session !== undefined && { session }),
+      ...(undoes !== undefined && { undoes }),
       ...(observations !== undefined && { observations }),
     };
     const body = {
@@ -141,11 +149,23 @@ export class HttpPort implements CallPort {
     );
   }
 
+  async undoCalls(session: string): Promise<readonly UndoOfCall[]> {
+    return readUndoCalls(await this.#send('GET', `${this.#session(session)}/undo`), session);
+  }
+
+  async end(session: string): Promise<void> {
+    await this.#send('POST', `${this.#session(session)}/end`, {});
+  }
+
   pageOf(approval: Hash): string {
     return new URL(`/inbox/${approval}`, this.#options.url).href;
   }
 
   async close(): Promise<void> {}
+
+  #session(session: string): string {
+    return `/v1/trajectories/${enc(this.#options.trajectory)}/sessions/${enc(session)}`;
+  }
 
   #calls(): string {
     return `/v1/trajectories/${enc(this.#options.trajectory)}/calls`;

@@ -68,3 +68,4 @@ export {
   type StandingView,
   standingView,
 } from './standing-view.ts';
+export { type UndoOfCall, undoCalls, undoOf } from './undo-calls.ts';

@@ -18,7 +18,8 @@ import {
 } from './decide-call.ts';
 import type { LocalWorld } from './local-world.ts';
 import { outcomeOf } from './outcome-of.ts';
-import { attend } from './sessions.ts';
+import { attend, leave } from './sessions.ts';
+import { type UndoOfCall, undoCalls } from './undo-calls.ts';
 
 /** Judges and records calls in this process, in a store that other processes may use too. */
 export class LocalPort implements CallPort {
@@ -82,6 +83,16 @@ export class LocalPort implements CallPort {
     if (found.status !== 'pending' || isEffectPending(found.payload)) return {};
     const asked = await this.#world.valueOf(found.payload, found.payload.proposal.action.args);
     return { args: { ...(asked as object), args } as never };
+  }
+
+  async undoCalls(session: string): Promise<readonly UndoOfCall[]> {
+    await Trajectory.catchUp(this.#world.trajectory);
+    return undoCalls(this.#world, session);
+  }
+
+  async end(session: string): Promise<void> {
+    this.#attended.delete(session);
+    await leave(this.#world, session);
   }
 
   pageOf(): undefined {

@@ -50,7 +50,7 @@ export async function openGate(options: OpenGateOptions): Promise<Gate> {
     agent = 'agent',
     trajectory: name = 'calls',
   } = options;
-  const { rules: file, env, approvals, server, waitMs, inFlightMs } = options;
+  const { rules: file, env, approvals, server, waitMs, inFlightMs, turnMs } = options;
   const rules = file === undefined ? undefined : readRules(readFileSync(file, 'utf8'), file).rules;
   const domain = gateway(rules === undefined ? {} : { rules }) as unknown as Domain;
   const world = await createAssize({
@@ -87,6 +87,7 @@ export async function openGate(options: OpenGateOptions): Promise<Gate> {
       server,
       ...(waitMs !== undefined && { waitMs }),
       ...(inFlightMs !== undefined && { inFlightMs }),
+      ...(turnMs !== undefined && { turnMs }),
     });
   } catch (error) {
     await world.close();
@@ -169,6 +170,7 @@ const GATE_OPTIONS = {
   server: SERVER,
   waitMs: arg.optional(arg.wholeFrom(0)),
   inFlightMs: arg.optional(arg.wholeFrom(0)),
+  turnMs: arg.optional(arg.wholeFrom(0)),
 } as const;
 
 const OPTIONS = arg.options<OpenGateOptions>({

@@ -2,11 +2,13 @@ import { isRecord, type Json } from 'assize/internal/base';
 import type { Outcome } from './close-call.ts';
 import type { Decision, Judgement } from './decide-call.ts';
 import { CallError } from './errors.ts';
+import type { UndoOfCall } from './undo-calls.ts';
 
 /** The document of an answer. */
 export type Document = Readonly<Record<string, Json | undefined>>;
 
 const CLASSES: readonly unknown[] = ['read', 'reversible', 'irreversible'];
+const TURNS: readonly unknown[] = ['waiting', 'restart', 'lost'];
 const OUTCOMES: readonly unknown[] = ['done', 'failed', 'unknown'];
 
 /**
@@ -29,7 +31,11 @@ const FORMS: ReadonlyMap<string, (more: Document, id: string) => boolean> = new 
       call === id && CLASSES.includes(of) && (args === undefined || isRecord(args)),
   ],
   ['ready', ({ call }, id) => call === id],
-  ['denied', ({ reason }) => typeof reason === 'string'],
+  [
+    'denied',
+    ({ reason, turn }) =>
+      typeof reason === 'string' && (turn === undefined || TURNS.includes(turn)),
+  ],
   ['pending', ({ approval, reason }) => typeof approval === 'string' && typeof reason === 'string'],
   ['begun', ({ call, reason }, id) => call === id && typeof reason === 'string'],
 ]);
@@ -44,6 +50,21 @@ export function readOutcome(document: Document, id: string): Outcome | undefined
   if (outcome === undefined) return undefined;
   if (!OUTCOMES.includes(outcome)) throw badAnswer(`the outcome of the call ${id}`);
   return { outcome, ...(result !== undefined && { result }) } as Outcome;
+}
+
+/**
+ * The calls that take back what a session has done, as a server lists them.
+ *
+ * @throws CallError `bad_answer`
+ */
+export function readUndoCalls({ calls }: Document, session: string): readonly UndoOfCall[] {
+  const isUndo = (each: Json): boolean =>
+    isRecord(each) &&
+    ['call', 'server', 'tool'].every((member) => typeof each[member] === 'string') &&
+    isRecord(each['args']);
+  if (!Array.isArray(calls) || !calls.every(isUndo))
+    throw badAnswer(`the calls of the session ${session}`);
+  return calls as unknown as readonly UndoOfCall[];
 }
 
 /** The error of an answer that has not the form of the API. */

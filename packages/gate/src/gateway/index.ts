@@ -34,6 +34,7 @@ export {
 export { unknownAgentTools } from './judge/agent-tools.ts';
 export { rulesInForce } from './judge/compiled-rules.ts';
 export { READING_PROGRAMS } from './judge/reading-programs.ts';
+export { type NoTurn, turnOf } from './judge/turns.ts';
 export { agentName, serverName } from './name-forms.ts';
 export {
   isAlwaysDenied,

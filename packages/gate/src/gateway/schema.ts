@@ -50,6 +50,8 @@ const call = z.strictObject({
   /** The definition that was judged: the shown one, or else the pinned one. */
   definition: z.string().optional(),
   begunAt: instant.optional(),
+  /** Whether it was not begun by its question, because another run had the turn. */
+  waited: z.boolean().optional(),
   /** The id under which its caller has begun it, if that is another one. */
   begunAs: z.string().optional(),
   /** The call that this one takes back, and the one that takes this one back. */
@@ -65,6 +67,18 @@ const session = z.strictObject({
   parent: z.string().optional(),
   about: z.string().optional(),
   endedAt: instant.optional(),
+});
+
+/** A run that holds places until it ends: only its calls are begun there. */
+const turn = z.strictObject({
+  /** When it took the first place. A run that began earlier never waits for it in a circle. */
+  since: instant,
+  /** Its last beginning of a call. */
+  at: instant,
+  /** `rule|path`. */
+  places: z.array(z.string()),
+  /** The run that took a place after this one was silent too long. */
+  lostTo: z.string().optional(),
 });
 
 const standing = z.strictObject({
@@ -119,6 +133,8 @@ export const gatewayState = z.strictObject({
   /** Amounts and `#uses` by `standing|call`. */
   spent: z.record(z.string(), z.record(z.string(), z.int().min(0))),
   sessions: z.record(z.string(), session),
+  /** The runs that hold places, by their session. */
+  turns: z.record(z.string(), turn),
 });
 
 export type GatewayState = z.infer<typeof gatewayState>;

@@ -16,16 +16,18 @@ import { rulingView } from 'assize/internal/views';
 import { z } from 'zod';
 import {
   type AskedCall,
-  argsUnder,
   attend,
   closeCall,
   decideCall,
   judgeCall,
+  leave,
   type Observed,
   outcomeOf,
   REPORTED_BYTES_MAX,
+  undoCalls,
+  undoOf,
 } from '#calls';
-import { type GatewayState, openCalls, undoCallOf } from '#gateway';
+import { type GatewayState, openCalls } from '#gateway';
 import { CallerWorld, gatewayTrajectory } from './caller-world.ts';
 import { type GateService, operation } from './service.ts';
 import { requireSettler } from './settler.ts';
@@ -72,6 +74,10 @@ const decisionForm = z
       decision: z.literal('denied'),
       reason: z.string(),
       ruling: rulingForm.optional().describe('absent where no ruling denies the call'),
+      turn: z
+        .enum(['waiting', 'restart', 'lost'])
+        .optional()
+        .describe('another run goes first; after `waiting`, ask about the same call again'),
     }),
     z.strictObject({
       decision: z.literal('pending'),
@@ -134,6 +140,7 @@ const ask = operation({
         .describe(
           'new for each question: the same one gets the same `allowed` after a lost answer',
         ),
+      undoes: z.string().optional().describe('the done call that this one takes back'),
       known: z.literal(true).optional().describe('deny a call that was not asked about before'),
     })
     .meta({ id: 'AskedCall' }),
@@ -293,34 +300,66 @@ const undo = operation({
   run: async (request) => {
     const { path, caller } = request;
     const world = await CallerWorld.open(request, path.trajectory);
-    const called = await argsUnder(world, path.call);
-    // The key of the MCP gateway, which reports the calls that it forwards.
-    const reported = await argsUnder(world, `report-done-${path.call}`);
-    const state = world.trajectory.state() as unknown as GatewayState;
-    if (
-      called !== undefined &&
-      reported === undefined &&
-      state.calls[path.call]?.outcome === 'done'
-    )
-      throw new ServerError(
-        'not_found',
-        `The call ${path.call} was settled by hand, so it has no result to undo it with.`,
-      );
-    if (called === undefined || reported === undefined)
-      throw new ServerError(
-        'not_found',
-        `${caller.name} has made no call ${path.call} through a gateway there.`,
-      );
-    const { server, tool, args } = called;
-    const call = {
-      tool: `${String(server)}/${String(tool)}`,
-      args: args ?? {},
-      result: reported['result'] ?? null,
-    };
-    const found = undoCallOf(state, call);
-    if (typeof found !== 'string') return { body: found };
-    throw new ServerError('not_found', `The call ${path.call} cannot be undone: ${found}.`);
+    const found = await undoOf(world, path.call);
+    if (typeof found === 'object') return { body: found };
+    throw new ServerError(
+      'not_found',
+      found === undefined
+        ? `${caller.name} has made no call ${path.call} there.`
+        : `The call ${path.call} cannot be undone: ${found}.`,
+    );
   },
 });
 
-export const calls: readonly Operation<GateService>[] = [ask, open, report, outcome, settle, undo];
+const undoSession = operation({
+  id: 'calls.undo_session',
+  method: 'get',
+  path: '/v1/trajectories/{trajectory}/sessions/{session}/undo',
+  summary:
+    'The calls that take back what a session of the caller has done, for the newest first. Nothing is called.',
+  kinds: ['agent'],
+  params: z.strictObject({ trajectory: name, session: name }),
+  answer: z.strictObject({
+    calls: z.array(
+      z.strictObject({
+        call: z.string().describe('the done call'),
+        server: z.string(),
+        tool: z.string(),
+        args: json,
+      }),
+    ),
+  }),
+  run: async (request) => {
+    const world = await CallerWorld.open(request, request.path.trajectory);
+    return { body: { calls: [...(await undoCalls(world, request.path.session))] } };
+  },
+});
+
+const endSession = operation({
+  id: 'calls.end_session',
+  method: 'post',
+  path: '/v1/trajectories/{trajectory}/sessions/{session}/end',
+  summary: 'End a session of the caller. The places that it held are free for other runs.',
+  kinds: ['agent'],
+  params: z.strictObject({ trajectory: name, session: name }),
+  body: z.strictObject({}).meta({ id: 'EndedSession' }),
+  isRouted: true,
+  answer: z.strictObject({ ended: z.literal(true) }),
+  errors: ['halted'],
+  run: async (request) => {
+    const world = await CallerWorld.open(request, request.path.trajectory);
+    await leave(world, request.path.session);
+    return { body: { ended: true as const } };
+  },
+});
+
+export const calls: readonly Operation<GateService>[] = [
+  ask,
+  open,
+  report,
+  outcome,
+  settle,
+  undo,
+  undoSession,
+  endSession,
+];

@@ -1,5 +1,6 @@
 import { instantToMillis } from 'assize/internal/canon';
 import { z } from 'zod';
+import { takeTurn } from '../judge/turns.ts';
 import { callId } from '../name-forms.ts';
 import { isToBegin } from '../open-calls.ts';
 import type { CallRow, GatewayState } from '../schema.ts';
@@ -53,6 +54,7 @@ export function applyBegin(
     );
   if (isStale(row.at, at))
     throw new Error(`the call ${call} was let through more than a day ago; ask again`);
+  takeTurn(state, row, at);
   row.begunAt = at;
   if (as !== undefined) row.begunAs = as;
 }

@@ -5,6 +5,7 @@ import type { CallPart, CompiledRules, Verdict } from '../judge/compiled-rules.t
 import { amountOf, figuresOf, groupOf, sumsOf, usedKey } from '../judge/figures.ts';
 import type { Found } from '../judge/path-name.ts';
 import type { Resources } from '../judge/resources.ts';
+import { takeTurn, turnOf } from '../judge/turns.ts';
 import { callId, serverName, sessionId, toolName } from '../name-forms.ts';
 import { AGENT, matchesSome, registeredName, toolKey } from '../names.ts';
 import type { Rules } from '../rules/rules.ts';
@@ -29,6 +30,7 @@ export const callArgs: z.ZodObject<{
   parts: z.ZodOptional<z.ZodArray<typeof part>>;
   once: z.ZodOptional<z.ZodBoolean>;
   later: z.ZodOptional<z.ZodBoolean>;
+  waits: z.ZodOptional<z.ZodBoolean>;
   session: z.ZodOptional<z.ZodString>;
   undoes: z.ZodOptional<z.ZodString>;
 }> = z.strictObject({
@@ -54,6 +56,8 @@ export const callArgs: z.ZodObject<{
   once: z.boolean().optional(),
   /** Whether a call that commits at once is not begun either: its caller may make it later. */
   later: z.boolean().optional(),
+  /** Whether the caller begins the call itself if another run has the turn. */
+  waits: z.boolean().optional(),
   session: sessionId.optional(),
   /** The call that this one takes back. A call is taken back once. */
   undoes: callId.optional(),
@@ -149,7 +153,14 @@ export function applyCall(
     const definition = args.definition ?? pin?.hash;
     if (definition !== undefined) row.definition = definition;
     const isLetThrough = row.asks.length === 0 || row.standing !== undefined;
-    if (isLetThrough && args.later !== true) row.begunAt = at;
+    if (isLetThrough && args.later !== true && denied === undefined) {
+      const noTurn = turnOf(state, row, at);
+      if (noTurn === undefined) {
+        takeTurn(state, row, at);
+        row.begunAt = at;
+      } else if (args.waits === true) row.waited = true;
+      else row.denied = noTurn.of;
+    }
   }
   state.calls[id] = row;
   if (row.run === 'caller') state.open[id] = agent;

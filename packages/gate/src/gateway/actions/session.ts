@@ -27,6 +27,7 @@ export function applySession(
   if (event === 'end') {
     if (row === undefined) throw new Error(`there is no session ${id}`);
     row.endedAt = at;
+    delete state.turns[id];
     return;
   }
   if (row !== undefined) {

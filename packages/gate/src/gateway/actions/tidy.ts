@@ -23,7 +23,7 @@ export function needsTidy(state: GatewayState, at: string): boolean {
 }
 
 type Dropped = readonly [
-  member: 'used' | 'read' | 'calls' | 'sessions' | 'standing' | 'spent',
+  member: 'used' | 'read' | 'calls' | 'sessions' | 'standing' | 'spent' | 'turns',
   key: string,
 ];
 
@@ -47,6 +47,9 @@ function* droppable(state: GatewayState, at: string): Generator<Dropped> {
     const { endedAt } = state.sessions[id] as Session;
     if (endedAt !== undefined && windowOf('day', endedAt) < today) yield ['sessions', id];
   }
+  for (const id in state.turns)
+    if (windowOf('day', (state.turns[id] as GatewayState['turns'][string]).at) < today)
+      yield ['turns', id];
   const isExpired = (id: string): boolean => (state.standing[id]?.expires ?? '') <= at;
   for (const id in state.standing) if (isExpired(id)) yield ['standing', id];
   for (const key in state.spent)
@@ -67,8 +70,8 @@ export function isTidyForEver(state: GatewayState): boolean {
   return sizeOf(state) === 0;
 }
 
-function sizeOf({ used, read, calls, standing, spent, sessions }: GatewayState): number {
-  return [used, read, calls, standing, spent, sessions].reduce(
+function sizeOf({ used, read, calls, standing, spent, sessions, turns }: GatewayState): number {
+  return [used, read, calls, standing, spent, sessions, turns].reduce(
     (sum, record) => sum + Object.keys(record).length,
     0,
   );

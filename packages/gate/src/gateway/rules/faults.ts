@@ -81,9 +81,9 @@ function undoFaults(
 }
 
 /** Rulings name rules by their id, so an id is used once. */
-function repeated({ rules, limits, read_before_write, tools }: Rules): Fault[] {
+function repeated({ rules, limits, read_before_write, turns = [], tools }: Rules): Fault[] {
   const seen = new Set<string>(Object.values(BUILT_IN));
-  const ids = Object.entries({ rules, limits, read_before_write }).flatMap(([list, all]) =>
+  const ids = Object.entries({ rules, limits, read_before_write, turns }).flatMap(([list, all]) =>
     all.map(({ id }, i) => ({ id, path: [list, i, 'id'] })),
   );
   const names = tools.map(({ name }, i) => ({

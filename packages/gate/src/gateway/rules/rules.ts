@@ -92,6 +92,20 @@ const readFirst = z.strictObject({
 });
 export type ReadFirst = z.infer<typeof readFirst>;
 
+const turn = z.strictObject({
+  id: ruleId,
+  tools: TOOLS,
+  /** How long a run may be silent before it loses its turn. Default: 10. */
+  minutes: z
+    .int()
+    .min(1)
+    .max(24 * 60)
+    .optional(),
+  because: TEXT.optional(),
+});
+/** A rule by which runs take turns. */
+export type TurnRule = z.infer<typeof turn>;
+
 const LISTED = 1_000;
 
 export const rules = z.strictObject({
@@ -106,6 +120,8 @@ export const rules = z.strictObject({
   rules: z.array(rule).max(LISTED),
   limits: z.array(limit).max(LISTED),
   read_before_write: z.array(readFirst).max(LISTED),
+  /** The tools whose places one run holds at a time. Optional: recorded rules may lack it. */
+  turns: z.array(turn).max(LISTED).optional(),
   /** The largest standing approval that may be asked for. */
   standing: z.strictObject({
     uses: z.int().min(1).max(1_000),

@@ -39,8 +39,8 @@ export function warningsOf(
       ...(nearest === undefined ? {} : { nearest }),
     });
   };
-  for (const list of ['rules', 'limits', 'read_before_write'] as const) {
-    for (const [i, { id, tools: patterns }] of rules[list].entries()) {
+  for (const list of ['rules', 'limits', 'read_before_write', 'turns'] as const) {
+    for (const [i, { id, tools: patterns }] of (rules[list] ?? []).entries()) {
       for (const [n, pattern] of patterns.entries()) {
         if (known.some((name) => matchesTool(pattern, name))) continue;
         if (pattern === '*' || isBuiltInPattern(pattern)) continue;

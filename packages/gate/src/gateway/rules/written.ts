@@ -46,6 +46,8 @@ const readFirst = shape.read_before_write.element.extend({
   path: texts.optional(),
 });
 
+const turn = shape.turns.unwrap().element.extend({ tools: patterns });
+
 const step = z.strictObject({
   call: z
     .string()
@@ -87,6 +89,7 @@ export const written = z.strictObject({
   rules: z.array(rule).optional(),
   limits: z.array(limit).optional(),
   read_before_write: z.array(readFirst).optional(),
+  turns: z.array(turn).optional(),
   standing: z
     .strictObject({
       uses: shape.standing.shape.uses.optional(),
@@ -137,6 +140,12 @@ export function normalised(file: Written): Normal {
       ...present(each, ['id', 'hours', 'because']),
       ...lists(each, ['tools', 'path']),
     })) as Rules['read_before_write'],
+    ...(file.turns !== undefined && {
+      turns: file.turns.map((each) => ({
+        ...present(each, ['id', 'minutes', 'because']),
+        ...lists(each, ['tools']),
+      })) as Rules['turns'],
+    }),
     standing: {
       uses: file.standing?.uses ?? 100,
       hours: file.standing?.hours ?? 24,
