@@ -99,7 +99,8 @@ const OPERATIONS_OF = {
     ],
   ],
   gate: [
-    ...['calls.ask', 'calls.open', 'calls.outcome', 'calls.report', 'calls.settle', 'calls.undo'],
+    ...['calls.ask', 'calls.end_session', 'calls.open', 'calls.outcome', 'calls.report'],
+    ...['calls.settle', 'calls.undo', 'calls.undo_session'],
     ...['hooks.claude_code', 'hooks.codex', 'servers.get'],
     ...['standing.ask', 'standing.end', 'standing.judge', 'standing.list'],
   ],

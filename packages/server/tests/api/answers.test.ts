@@ -560,6 +560,20 @@ test('each operation answers in the form of its schema', async () => {
     },
   );
   called.add('calls.undo');
+  const ofSession = { path: { trajectory: 'calls', session: 's1' } };
+  await succeed(gated, 'calls.ask', {
+    path: { trajectory: 'calls' },
+    body: { id: 'c0', session: 's1', server: 'fs', tool: 'add', args: { path: '/b' } },
+  });
+  const done = { outcome: 'done', result: { value: { id: 8 } } };
+  await succeed(gated, 'calls.report', { path: { trajectory: 'calls', call: 'c0' }, body: done });
+  expect(await succeed(gated, 'calls.undo_session', ofSession)).toEqual({
+    calls: [{ call: 'c0', server: 'fs', tool: 'remove', args: { path: '/b', id: 8 } }],
+  });
+  expect(await succeed(gated, 'calls.end_session', { ...ofSession, body: {} })).toEqual({
+    ended: true,
+  });
+  called.add('calls.undo_session').add('calls.end_session');
   await propose('call', 'c2', { id: 'c2', server: 'fs', tool: 'add', args: {}, once: true });
   const ofGrace = await gated.tokenFor('manager:grace');
   const [waits] = (

@@ -239,6 +239,7 @@ const SMALLEST: Readonly<Record<string, unknown>> = {
   'writs.attenuate': { subject: 'agent:scout/sub', actions: ['pay'], seconds: 60 },
   'writs.revoke': { reason: 'left' },
   'calls.ask': { id: 'c1', server: 'shop', tool: 'pay', args: {} },
+  'calls.end_session': {},
   'calls.report': { outcome: 'done' },
   'calls.settle': { outcome: 'done', evidence: 'seen' },
   'standing.judge': STANDING,
