@@ -3,25 +3,37 @@
  * pictures in a folder of their own, and those that a page of the documentation shows are kept.
  */
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
-const TESTS = ['tests/console/screenshots.long.test.ts', 'tests/console/frameworks.long.test.ts'];
-/** The width in pixels of the pictures that the documentation shows. */
+const TESTS = ['screenshots', 'frameworks', 'first-incident'].map(
+  (name) => `tests/console/${name}.long.test.ts`,
+);
+/** The width in pixels of the pictures that the documentation shows, in their names or alone. */
 const WIDTH = 1280;
 
 const made = mkdtempSync(join(tmpdir(), 'assize-screenshots-'));
 try {
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
-  execFileSync(process.execPath, [vitest, 'run', '--mode', 'slow', ...TESTS], {
+  execFileSync(process.execPath, [vitest, 'run', '--mode', 'long', ...TESTS], {
     ...{ cwd: root, stdio: 'inherit' },
     env: { ...process.env, ASSIZE_SCREENSHOTS: made },
   });
   mkdirSync(join(root, 'docs/images'), { recursive: true });
-  for (const name of shownNames())
-    copyFileSync(join(made, `${name}-${WIDTH}.png`), join(root, 'docs/images', `${name}.png`));
+  for (const name of shownNames()) {
+    const widths = [`${name}-${WIDTH}.png`, `${name}.png`].map((file) => join(made, file));
+    copyFileSync(widths.find(existsSync) ?? name, join(root, 'docs/images', `${name}.png`));
+  }
 } finally {
   rmSync(made, { recursive: true });
 }

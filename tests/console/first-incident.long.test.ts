@@ -24,11 +24,13 @@ withConsole(({ blank, openOffline }) => {
   beforeAll(async () => {
     tour = await startTour();
     await decideAsInTheFirstMorning();
-    // `npx assize` of a clone.
+    // `npx assize` and `npx assize-experiments` of a clone.
     const npx = join(tour.folder, 'npx');
+    const mains = ['packages/cli/src/main.ts', 'labs/cli/main.ts'].map((main) => join(root, main));
     writeFileSync(
       npx,
-      `#!/bin/sh\nshift\nexec "${process.execPath}" "${join(root, 'packages/cli/src/main.ts')}" "$@"\n`,
+      `#!/bin/sh\nname=$1; shift\ncase $name in assize) main="${mains[0]}";; *) main="${mains[1]}";; esac\n` +
+        `exec "${process.execPath}" "$main" "$@"\n`,
     );
     chmodSync(npx, 0o755);
     terminal = startTerminal(tour.folder, `${tour.folder}:${process.env['PATH']}`);
@@ -125,7 +127,7 @@ withConsole(({ blank, openOffline }) => {
     };
     const steps = walkOf(guide);
     expect(steps.length).toBeGreaterThan(60);
-    expect(steps.filter(({ does }) => does === 'run')).toHaveLength(4);
+    expect(steps.filter(({ does }) => does === 'run')).toHaveLength(5);
     for (const step of steps)
       await take(step).catch((error: unknown) => {
         throw new Error(`The guide says: ${JSON.stringify(step)}`, { cause: error });
