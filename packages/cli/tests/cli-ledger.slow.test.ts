@@ -237,11 +237,8 @@ describe('branch and diff', () => {
     expect(out).toMatch(/^t-[0-9a-f]+ starts with [0-9a-f]{12}, from till-1 seq 3\.\n$/);
     expect(await json(1, 'diff', 'tuesday', 'till-1@3', ...store)).toMatchObject({
       equal: false,
-      parted: {
-        after: { trajectory_id: 'till-1', seq: 1, entry_id: ids[1] },
-        a: { trajectory_id: 'tuesday', seq: 0 },
-        b: { trajectory_id: 'till-1', seq: 2 },
-      },
+      after: { trajectory_id: 'till-1', seq: 1, entry_id: ids[1] },
+      entries: { from: [{ trajectory_id: 'tuesday', seq: 0 }], to: [{ seq: 2 }, {}] },
       patch: [{ op: 'add', path: '/payments/1', value: { amount: 20 } }],
     });
     const text = await assize('diff', 'tuesday', 'till-1', ...store);

@@ -247,24 +247,22 @@ describe('diff', () => {
   test('of two points of a trajectory: the states, and the entries between them', async () => {
     const found = await json(1, 'diff', 'till-1@1', 'till-1@5');
     expect(found).toMatchObject({
-      a: { trajectory_id: 'till-1', seq: 1 },
-      b: { trajectory_id: 'till-1', seq: 5 },
+      from: { trajectory_id: 'till-1', seq: 1 },
+      to: { trajectory_id: 'till-1', seq: 5 },
       equal: false,
-      parted: {
-        after: { trajectory_id: 'till-1', seq: 1 },
-        a: null,
-        b: { trajectory_id: 'till-1', seq: 2 },
-      },
+      after: { trajectory_id: 'till-1', seq: 1 },
       patch: [
         { op: 'add', path: '/payments/1', value: { amount: 60, memo: 'ink' } },
         { op: 'add', path: '/payments/2', value: { amount: 500, by: 'boss:ann', memo: 'a desk' } },
       ],
     });
-    expect(found.entries.a).toEqual([]);
+    expect(found.entries.from).toEqual([]);
     expect(
-      found.entries.b.map(({ seq, ruling }: { seq: number; ruling: string }) => `${seq} ${ruling}`),
+      found.entries.to.map(
+        ({ seq, ruling }: { seq: number; ruling: string }) => `${seq} ${ruling}`,
+      ),
     ).toEqual(['2 committed', '3 rejected', '4 escalated', '5 committed']);
-    expect(found.entries.b[1]).toMatchObject({ trajectory_id: 'till-1', invariant_id: 'CAP' });
+    expect(found.entries.to[1]).toMatchObject({ trajectory_id: 'till-1', invariant_id: 'CAP' });
     const { code, out } = await assize('diff', 'till-1@5', 'till-1@1');
     expect(code).toBe(1);
     expect(out).toMatch(/^till-1 seq 5 diverges from seq 2:$/m);
@@ -278,22 +276,18 @@ describe('diff', () => {
 
   test('of a nested branch and its far source: each side’s entries, on its path', async () => {
     const found = await json(1, 'diff', 'till-1', 'till-3');
-    expect(found.parted).toMatchObject({
-      after: { trajectory_id: 'till-1', seq: 5 },
-      a: { trajectory_id: 'till-1', seq: 6 },
-      b: { trajectory_id: 'till-2', seq: 0 },
-    });
+    expect(found.after).toMatchObject({ trajectory_id: 'till-1', seq: 5 });
     const places = (entries: { trajectory_id: string; seq: number }[]) =>
       entries.map(({ trajectory_id, seq }) => `${trajectory_id}@${seq}`);
-    expect(places(found.entries.a)).toEqual(['till-1@6']);
-    expect(places(found.entries.b)).toEqual(['till-2@0', 'till-2@1', 'till-3@0', 'till-3@1']);
+    expect(places(found.entries.from)).toEqual(['till-1@6']);
+    expect(places(found.entries.to)).toEqual(['till-2@0', 'till-2@1', 'till-3@0', 'till-3@1']);
     const { out } = await assize('diff', 'till-1', 'till-3');
     expect(out).toMatch(/^till-3 seq 1 diverges from seq 0 of till-2:$/m);
     expect(out).toMatch(
       /^replace +\/payments\/3\/memo +"x{59} … 19942 more characters +"a lamp"$/m,
     );
     expect(await json(1, 'diff', 'till-2@0', 'till-3@0')).toMatchObject({
-      parted: { a: null, b: { seq: 1 } },
+      entries: { from: [], to: [{ seq: 1 }, {}] },
     });
   });
 
@@ -301,10 +295,10 @@ describe('diff', () => {
     expect(await json(0, 'diff', 'till-1@2', 'till-1@3')).toMatchObject({
       equal: true,
       patch: [],
-      entries: { a: [], b: [{}] },
+      entries: { from: [], to: [{}] },
     });
     expect(await json(0, 'diff', 'till-1@3', 'till-1@3')).toMatchObject({
-      entries: { a: [], b: [] },
+      entries: { from: [], to: [] },
     });
     const { code, out } = await assize('diff', 'till-1@2026-03-23T09:12:00Z', 'till-1@4');
     expect({ code, out: out.split('\n').at(-2) }).toEqual({
@@ -315,7 +309,7 @@ describe('diff', () => {
 
   test('of trajectories that have nothing in common lists no entries', async () => {
     expect(await json(1, 'diff', 'other', 'till-1')).toMatchObject({
-      parted: { after: null },
+      after: null,
       entries: null,
     });
     expect((await assize('diff', 'other', 'till-1')).out).toMatch(
@@ -340,7 +334,7 @@ await store.close();
     const { out } = await assize('diff', ...at);
     expect(out.match(/^t@\d+ /gm)).toHaveLength(20);
     expect(out).toMatch(/^and 5 more; assize log lists them$/m);
-    expect((await json(1, 'diff', ...at)).entries.b).toHaveLength(25);
+    expect((await json(1, 'diff', ...at)).entries.to).toHaveLength(25);
   });
 });
 

@@ -118,6 +118,7 @@ export {
   readRecoveryKey,
   recoveryKeyOption,
 } from './store/recovery-key.ts';
+export { replayerOf } from './store/replayer.ts';
 export {
   anchoredRoot,
   requireLocal,

@@ -3,17 +3,18 @@ import {
   inSession,
   POINT_HELP,
   pointOf,
+  replayerOf,
   type Session,
   type SharedOptions,
-  watchedStore,
   withSharedOptions,
 } from '@assize/command';
+import { type Both, diffView } from '@assize/command/operation';
 import type { Json } from 'assize/internal/base';
-import { difference, type EntryRow, type Patch, Replayer } from 'assize/internal/ledger';
+import type { EntryRow } from 'assize/internal/ledger';
 import type { Store } from 'assize/internal/stores';
-import { type Divergence, divergenceOf, pages, type Span, summaryOf } from 'assize/internal/views';
+import { type Divergence, divergenceOf, pages, summaryOf } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { type Both, type PlacedSummary, printDiff } from '../render/diff-text.ts';
+import { type PlacedSummary, printDiff } from '../render/diff-text.ts';
 
 export function diff(program: Command): void {
   withSharedOptions(
@@ -33,29 +34,33 @@ export function diff(program: Command): void {
       inSession((session, _options: SharedOptions, a: string, b: string) =>
         session.withStore('readonly', async (store) => {
           const points = [await pointOf(store, a), await pointOf(store, b)] as const;
-          const [before, after] = await statesAt(session, store, points);
+          const states = await statesAt(session, store, points);
           const divergence = await divergenceOf(store, ...points);
           const since = [
             await entriesOf(session, store, divergence, 0),
             await entriesOf(session, store, divergence, 1),
           ] as const;
-          const patch = difference(before, after);
+          const found = diffView(points, states, divergence);
           session.progress.end();
-          if (session.json) session.out.document(documentOf(points, divergence, since, patch));
-          else printDiff(session.out, { points, divergence, since, patch, before });
-          return patch.length === 0 ? EXIT.ok : EXIT.negative;
+          if (session.json) {
+            const entries = found.after && { from: since[0], to: since[1] };
+            session.out.document({ ...found, entries });
+          } else
+            printDiff(session.out, {
+              ...{ points, divergence, since, patch: found.patch, before: states[0] },
+            });
+          return found.equal ? EXIT.ok : EXIT.negative;
         }),
       ),
     );
 }
 
 async function statesAt(
-  { interruption, progress }: Session,
+  session: Session,
   store: Store,
   points: Both<EntryRow>,
 ): Promise<Both<Json>> {
-  const read = (done: number) => progress.report('replaying entries', done);
-  const replayer = new Replayer(watchedStore(store, interruption, read));
+  const replayer = replayerOf(session, store);
   const stateAt = async ({ trajectory_id, id }: EntryRow) =>
     (await replayer.replay(trajectory_id, { until: id })).fold.state as Json;
   return [await stateAt(points[0]), await stateAt(points[1])];
@@ -76,26 +81,4 @@ async function entriesOf(
     }
   }
   return entries;
-}
-
-function documentOf(
-  points: Both<EntryRow>,
-  { after, sides }: Divergence,
-  since: Both<readonly PlacedSummary[]>,
-  patch: readonly Patch[],
-) {
-  const first = ([span]: readonly Span[]) =>
-    span === undefined ? null : { trajectory_id: span.trajectoryId, seq: span.from };
-  return {
-    a: named(points[0]),
-    b: named(points[1]),
-    equal: patch.length === 0,
-    parted: { after: after && named(after), a: first(sides[0]), b: first(sides[1]) },
-    entries: after && { a: since[0], b: since[1] },
-    patch,
-  };
-}
-
-function named({ trajectory_id, seq, id }: EntryRow) {
-  return { trajectory_id, seq, entry_id: id };
 }

@@ -34,7 +34,7 @@ import {
 import { type AssizeError, isAssizeError, isInstance } from 'assize/internal/base';
 import { generateKeys } from 'assize/internal/canon';
 import { EffectError, isUnresolved } from 'assize/internal/effects';
-import { Replayer } from 'assize/internal/ledger';
+import { ValueReader } from 'assize/internal/ledger';
 import {
   Assize,
   type AssizeOptions,
@@ -354,7 +354,7 @@ function resolve(command: Command): void {
             throw new Interrupted(signal, true, resolvedUntil(after, decision));
           }
           const [after] = await runtimeOver(store).effects({ epoch });
-          const { values } = new Replayer(store);
+          const values = new ValueReader(store);
           const left =
             as === 'undone' ? await leftInState(store, values, after?.entry, undefined) : undefined;
           return say(

@@ -4,7 +4,6 @@ import {
   dim,
   EXIT,
   entryAt,
-  green,
   headOf,
   inSession,
   line,
@@ -15,7 +14,6 @@ import {
   storeFormOf,
   type Value,
   withSharedOptions,
-  yellow,
 } from '@assize/command';
 import {
   type Conclusions,
@@ -31,6 +29,7 @@ import {
   summaryOf,
 } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
+import { paintedRuling } from '../render/ruling.ts';
 
 interface Options extends SharedOptions {
   readonly from: number;
@@ -195,7 +194,7 @@ function cells(summary: Summary): Value[] {
     shortId(id),
     shortTime(at),
     action,
-    painted(summary.ruling),
+    paintedRuling(summary.ruling),
     causeOf(reason, invariant_id) ?? '',
     [resolved, overrides === undefined ? '' : overridesText(overrides), detail]
       .filter((text) => text !== '')
@@ -211,10 +210,4 @@ function toldOf({ step, child, task, started_by, concluded_by }: DelegationStep)
   if (step === 'answer') return `final answer to ${shortId(started_by)}: ${short}`;
   if (step === 'conclusion') return `concludes ${shortId(started_by)} of ${child}: ${short}`;
   return `to ${child}, ${concluded_by == null ? 'open' : `concluded by ${shortId(concluded_by)}`}: ${short}`;
-}
-
-function painted(ruling: Summary['ruling']): Value {
-  if (ruling === 'committed') return green(ruling);
-  if (ruling === 'rejected' || ruling === 'unreadable') return red(ruling);
-  return ruling === 'escalated' || ruling === 'delegated' ? yellow(ruling) : ruling;
 }

@@ -6,9 +6,9 @@ import {
   line,
   onlyCounselor,
   project,
+  replayerOf,
   type Session,
   type SharedOptions,
-  watchedStore,
   withSharedOptions,
   yellow,
 } from '@assize/command';
@@ -19,7 +19,6 @@ import {
   isEffectPending,
   isExpired,
   type PendingPayload,
-  Replayer,
 } from 'assize/internal/ledger';
 import { systemClock } from 'assize/internal/oracle';
 import type { Store } from 'assize/internal/stores';
@@ -94,11 +93,7 @@ async function openPendings(session: Session, store: Store, trajectory: string |
   const chosen = all.filter(({ trajectory_id }) => wanted?.has(trajectory_id) ?? true);
   const total = chosen.reduce((sum, { entries }) => sum + entries, 0);
   // Replayed, and not only read: an approver must not see a proposal that was written by hand.
-  const replayer = new Replayer(
-    watchedStore(store, session.interruption, (done) =>
-      session.progress.report('replaying entries', done, total),
-    ),
-  );
+  const replayer = replayerOf(session, store, total);
   const open: Open[] = [];
   const halted: Halted[] = [];
   for (const { trajectory_id } of chosen) {

@@ -10,15 +10,14 @@ import {
   POINT_HELP,
   placeIn,
   pointOf,
+  replayerOf,
   type SharedOptions,
-  watchedStore,
   withSharedOptions,
 } from '@assize/command';
+import { stateView, valueAt } from '@assize/command/operation';
 import type { Json } from 'assize/internal/base';
 import { parsePointer } from 'assize/internal/canon';
-import { Replayer } from 'assize/internal/ledger';
 import type { Command } from 'commander';
-import { valueAt } from '../input/json-pointer.ts';
 
 interface Options extends SharedOptions {
   readonly at?: string;
@@ -49,14 +48,12 @@ export function state(program: Command): void {
         return session.withStore('readonly', async (store) => {
           const entry = await (at === undefined ? pointOf(store, text) : placeIn(store, text, at));
           const { trajectory_id, seq, id } = entry;
-          const { interruption, progress } = session;
-          const read = (done: number) => progress.report('replaying entries', done, seq + 1);
-          const replayer = new Replayer(watchedStore(store, interruption, read));
+          const replayer = replayerOf(session, store, seq + 1);
           const { fold } = await replayer.replay(trajectory_id, { until: id });
-          progress.end();
+          session.progress.end();
           const value = sorted(part(fold.state as Json, pointer));
           const { json, out } = session;
-          if (json) out.document({ trajectory_id, seq, entry_id: id, pointer, state: value });
+          if (json) out.document(stateView(entry, pointer, value));
           else if (out.isTerminal && isLong(value)) outline(out, value, pointer);
           else out.document(value);
           return EXIT.ok;

@@ -17,6 +17,7 @@ import {
   noOverrideText,
   project,
   red,
+  replayerOf,
   requireAnchor,
   type Session,
   type SharedOptions,
@@ -32,7 +33,7 @@ import {
   UPGRADE_ACTION,
   upgradeScope,
 } from 'assize/internal/kernel';
-import { type DomainRef, Replayer } from 'assize/internal/ledger';
+import type { DomainRef } from 'assize/internal/ledger';
 import type { Upgrade } from 'assize/internal/runtime';
 import { counted, shortId } from 'assize/internal/views';
 import type { Command } from 'commander';
@@ -90,7 +91,7 @@ export function upgrade(program: Command): void {
         requireAnchor(session.storeUrl, options.anchors, key, 'to upgrade');
         return session.withStore('existing', async (store) => {
           const head = await headOf(store, trajectoryId);
-          const now = await new Replayer(store).domainAt(trajectoryId, head.id);
+          const now = await replayerOf(session, store).domainAt(trajectoryId, head.id);
           const file = options.domain;
           const next =
             file === undefined ? await otherVersion(now) : await versionIn(file, now.name);

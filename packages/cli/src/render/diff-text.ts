@@ -1,4 +1,5 @@
-import { dim, green, line, type Output, red, shortJson, type Value, yellow } from '@assize/command';
+import { dim, green, line, type Output, type Value } from '@assize/command';
+import type { Both } from '@assize/command/operation';
 import type { Json } from 'assize/internal/base';
 import type { EntryRow, Patch } from 'assize/internal/ledger';
 import {
@@ -9,13 +10,11 @@ import {
   shortId,
   shortTime,
 } from 'assize/internal/views';
-import { valueAt } from '../input/json-pointer.ts';
+import { changeTable } from './changes.ts';
+import { paintedRuling } from './ruling.ts';
 
 /** Maximum number of entries of one side in text; --json has all of them. */
 const ENTRIES_MAX = 20;
-
-/** The entries of the first and of the second side. */
-export type Both<T> = readonly [T, T];
 
 export interface PlacedSummary extends Summary {
   readonly trajectory_id: string;
@@ -44,11 +43,7 @@ export function printDiff(
       printSide(out, points[side], divergence.sides[side], since[side]);
   out.line(line``);
   if (patch.length === 0) out.line(green('The states are equal.'));
-  else
-    out.table(
-      [{ title: 'change' }, { title: 'path' }, { title: 'before' }, { title: 'after' }],
-      patch.map((operation) => cells(operation, before)),
-    );
+  else changeTable(out, 'change', patch, before);
 }
 
 function printSide(
@@ -78,7 +73,7 @@ function printSide(
         `${entry.trajectory_id}@${entry.seq}`,
         shortTime(entry.at),
         entry.action ?? '',
-        painted(entry.ruling),
+        paintedRuling(entry.ruling),
         [causeOf(entry.reason, entry.invariant_id), entry.detail]
           .filter((text) => text !== undefined)
           .join(': '),
@@ -86,22 +81,4 @@ function printSide(
   );
   if (entries.length > ENTRIES_MAX)
     out.line(dim(line`and ${entries.length - ENTRIES_MAX} more; assize log lists them`));
-}
-
-function painted(ruling: Summary['ruling']): Value {
-  if (ruling === 'committed') return green(ruling);
-  return ruling === 'rejected' || ruling === 'unreadable' ? red(ruling) : ruling;
-}
-
-const PAINT = { add: green, replace: yellow, remove: red } as const;
-
-function cells(operation: Patch, before: Json): Value[] {
-  const { op, path } = operation;
-  const was = op === 'add' ? undefined : valueAt(before, path);
-  return [
-    PAINT[op](op),
-    path || '(all)',
-    was === undefined ? '' : shortJson(was),
-    operation.op === 'remove' ? '' : shortJson(operation.value),
-  ];
 }

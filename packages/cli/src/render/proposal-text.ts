@@ -1,14 +1,11 @@
 import {
   bold,
   dim,
-  green,
   isLong,
   line,
   type Output,
   type Printable,
-  red,
   shortJson,
-  type Value,
   yellow,
 } from '@assize/command';
 import type { Json } from 'assize/internal/base';
@@ -22,7 +19,7 @@ import {
   type Stored,
 } from 'assize/internal/ledger';
 import { overridesIn, overrideText, shortId, type ToolCall } from 'assize/internal/views';
-import { valueAt } from '../input/json-pointer.ts';
+import { changeLines, changeTable } from './changes.ts';
 import { printCalls } from './tool-calls.ts';
 
 /** Maximum number of changes of one proposal in text; `assize show` has all of them. */
@@ -106,41 +103,12 @@ function printChanges(
   }
   if (isFull) {
     out.line(line`${dim(title)}`);
-    for (const patch of patches) for (const text of linesOf(patch, state)) out.line(text);
+    for (const patch of patches) for (const text of changeLines(patch, state)) out.line(text);
     return;
   }
-  out.table(
-    [{ title }, { title: 'path' }, { title: 'before' }, { title: 'after' }],
-    patches.slice(0, CHANGES_MAX).map((patch) => cells(patch, state)),
-  );
+  changeTable(out, title, patches.slice(0, CHANGES_MAX), state);
   if (patches.length > CHANGES_MAX)
     out.line(
       dim(line`and ${patches.length - CHANGES_MAX} more; assize show ${shortId(id)} shows them`),
     );
-}
-
-const PAINT = { add: green, replace: yellow, remove: red } as const;
-
-function cells(patch: Patch, state: Json): Value[] {
-  const { op, path } = patch;
-  const before = op === 'add' ? undefined : valueAt(state, path);
-  return [
-    PAINT[op](op),
-    path,
-    before === undefined ? '' : shortJson(before),
-    patch.op === 'remove' ? '' : shortJson(patch.value as Json),
-  ];
-}
-
-/** A change with its whole values, one below the other. */
-function linesOf(patch: Patch, state: Json): Printable[] {
-  const { op, path } = patch;
-  const before = op === 'add' ? undefined : valueAt(state, path);
-  const valueLine = (when: string, value: Json): Printable =>
-    line`    ${dim(when)} ${canonicalize(value, WORLD_LIMITS)}`;
-  return [
-    line`  ${PAINT[op](op)} ${path}`,
-    ...(before === undefined ? [] : [valueLine('before', before)]),
-    ...(patch.op === 'remove' ? [] : [valueLine('after', patch.value as Json)]),
-  ];
 }

@@ -69,6 +69,7 @@ export {
 export { proposeOnce } from './propose-once.ts';
 export { peerAddress, publicAddress, signInLink } from './public-address.ts';
 export type { Service } from './service.ts';
+export { type Both, diffView, placeView, stateView, valueAt } from './states.ts';
 export { SERVER, SystemWrits } from './system-writs.ts';
 export {
   COMMAND_LINE,

@@ -35,9 +35,9 @@ import {
   type PendingPayload,
   type ProposalRecord,
   principalsOf,
-  Replayer,
   readRow,
   tokenMakersIn,
+  ValueReader,
 } from 'assize/internal/ledger';
 import {
   type ApprovalInput,
@@ -668,7 +668,7 @@ async function shownTo(
   const { store } = service;
   const view = await pendingView(
     store,
-    await pendingParts(store, new Replayer(store).values, { id, payload }),
+    await pendingParts(store, new ValueReader(store), { id, payload }),
   );
   // A call is settled by `effects.resolve`, and not by an approval.
   const mayDecide =

@@ -15,7 +15,7 @@ import {
   ServerError,
 } from '@assize/command/operation';
 import { conflicts, readClaim } from 'assize/internal/effects';
-import { type Hash, observationsOf, Replayer, readRow } from 'assize/internal/ledger';
+import { type Hash, observationsOf, readRow, ValueReader } from 'assize/internal/ledger';
 import {
   type CallTexts,
   callTextsOf,
@@ -241,7 +241,7 @@ const resolve = operation({
     );
     const ended = await transactionOf(service, path.epoch);
     const isAbsent = body.as === 'undone' || body.as === 'did_not_happen';
-    const { values } = new Replayer(service.store);
+    const values = new ValueReader(service.store);
     const left = isAbsent
       ? await leftInState(service.store, values, transaction.entry_id, trajectory.domain)
       : undefined;

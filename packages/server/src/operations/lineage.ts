@@ -1,4 +1,5 @@
 import {
+  diffView,
   documentForm,
   entryNamed,
   hash,
@@ -8,7 +9,7 @@ import {
   READERS,
   tagsOfStates,
 } from '@assize/command/operation';
-import { difference, type EntryRow } from 'assize/internal/ledger';
+import type { EntryRow } from 'assize/internal/ledger';
 import { divergenceOf } from 'assize/internal/views';
 import { z } from 'zod';
 import { operation, type ServerService } from '../service.ts';
@@ -38,24 +39,11 @@ const diff = operation({
     if (request.hasAnswer(etag)) return { etag };
     const stateAt = (entry: EntryRow) =>
       service.assize.readState(entry, (state) => structuredClone(state));
-    const patch = difference((await stateAt(a)) as never, (await stateAt(b)) as never);
-    const { after } = await divergenceOf(service.store, a, b);
-    return {
-      etag,
-      body: {
-        from: placeOf(a),
-        to: placeOf(b),
-        equal: patch.length === 0,
-        after: after && placeOf(after),
-        patch: patch as never,
-      },
-    };
+    const states = [await stateAt(a), await stateAt(b)] as const;
+    const divergence = await divergenceOf(service.store, a, b);
+    return { etag, body: diffView([a, b], states, divergence) as never };
   },
 });
-
-function placeOf({ trajectory_id, seq, id }: EntryRow) {
-  return { trajectory_id, seq, entry_id: id };
-}
 
 const dependentForm = z
   .looseObject({

@@ -5,6 +5,7 @@ import {
   type Operation,
   PAGE_DEFAULT,
   page,
+  placeView,
   READERS,
   tagsOfStates,
 } from '@assize/command/operation';
@@ -13,7 +14,7 @@ import { canonicalize, hashText, parsePointer } from 'assize/internal/canon';
 import { z } from 'zod';
 import { operation, type ServerService } from '../service.ts';
 import { outlineOf } from './reads/outline-of.ts';
-import { at, pointIn, valueAt } from './trajectories.ts';
+import { at, partOf, pointIn } from './trajectories.ts';
 
 const memberForm = z
   .strictObject({
@@ -53,7 +54,8 @@ const outline = operation({
   run: async (request) => {
     const { path, query, service } = request;
     const { pointer = '', text, cursor: after, limit = PAGE_DEFAULT } = query;
-    const keys = parsePointer(pointer);
+    // An invalid pointer is refused before any read.
+    parsePointer(pointer);
     const point = await pointIn(request, path.trajectory, query.at);
     const tagOf = await tagsOfStates(service);
     const asked = hashText(
@@ -62,10 +64,9 @@ const outline = operation({
     const etag = `${tagOf(point)}-${asked}`;
     if (request.hasAnswer(etag)) return { etag };
     const found = await service.assize.readState(point, (state: Json) =>
-      outlineOf(valueAt(state, keys, pointer), { after, text, limit }),
+      outlineOf(partOf(state, pointer), { after, text, limit }),
     );
-    const { trajectory_id, seq, id } = point;
-    return { etag, body: { trajectory_id, seq, entry_id: id, pointer, ...(found as object) } };
+    return { etag, body: { ...placeView(point), pointer, ...(found as object) } };
   },
 });
 

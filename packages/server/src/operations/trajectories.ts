@@ -16,7 +16,9 @@ import {
   READERS,
   requireOwnName,
   ServerError,
+  stateView,
   tagsOfStates,
+  valueAt,
 } from '@assize/command/operation';
 import { isAssizeError, type Json } from 'assize/internal/base';
 import {
@@ -204,9 +206,10 @@ const state = operation({
   run: async (request) => {
     const { path, query, service } = request;
     const { pointer = '' } = query;
-    const keys = parsePointer(pointer);
+    // An invalid pointer is refused before any read.
+    parsePointer(pointer);
     // One order of members, so that equal entity tags stand for equal texts.
-    const read = (state: Json): Json => copyWithin(valueAt(state, keys, pointer));
+    const read = (state: Json): Json => copyWithin(partOf(state, pointer));
     const at = await pointIn(request, path.trajectory, query.at);
     const tagOf = await tagsOfStates(service);
     if (request.hasAnswer(tagOf(at))) return { etag: tagOf(at) };
@@ -214,11 +217,7 @@ const state = operation({
       query.at === undefined
         ? await service.assize.readHead(at.trajectory_id, read)
         : { entry: at, result: await service.assize.readState(at, read) };
-    const { trajectory_id, seq, id } = entry;
-    return {
-      body: { trajectory_id, seq, entry_id: id, pointer, state: result as never },
-      etag: tagOf(entry),
-    };
+    return { body: stateView(entry, pointer, result) as never, etag: tagOf(entry) };
   },
 });
 
@@ -292,8 +291,8 @@ const slice = operation({
 });
 
 /** The value at a place of a state. @throws ServerError `not_found` */
-export function valueAt(state: Json, keys: readonly string[], pointer: string): Json {
-  const part = keys.reduce<Json | undefined>(memberOf, state);
+export function partOf(state: Json, pointer: string): Json {
+  const part = valueAt(state, pointer);
   if (part === undefined)
     throw new ServerError('not_found', `The state has no value at ${pointer}.`);
   return part;
@@ -326,12 +325,6 @@ function paramsOf(text: string | undefined): Record<string, string> {
       evidence: { findings },
     },
   );
-}
-
-function memberOf(value: Json | undefined, key: string): Json | undefined {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
-  if (Array.isArray(value) && !/^(0|[1-9]\d*)$/.test(key)) return undefined;
-  return (value as Readonly<Record<string, Json>>)[key];
 }
 
 /** A trajectory by its last entry. Its first entry says where it came from. */
