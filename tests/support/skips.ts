@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromiumPath } from '#tools/browser';
+import { whyNoSandbox } from '../../packages/gate/tests/reality/runner.ts';
 import { hasData } from '../data.ts';
 import { claudeProgram } from './claude-code/program.ts';
 import { codexProgram } from './codex/program.ts';
@@ -92,6 +93,14 @@ export const MAY_SKIP: readonly MaySkip[] = [
     holds: () => chromiumPath() === undefined,
     files: ['packages/tools/tests/tools-guide.long.test.ts'],
     named: /^labs\/browser\/README\.md prints/,
+  },
+  {
+    why: 'bubblewrap does not run here',
+    holds: () => whyNoSandbox() !== undefined,
+    files: ['reality.test.ts', 'reality.slow.test.ts', 'mutants.slow.test.ts'].map(
+      (name) => `packages/gate/tests/reality/${name}`,
+    ),
+    named: /\(absent without bubblewrap\)/,
   },
   {
     why: 'other memories are not installed (npm ci --prefix peers)',
