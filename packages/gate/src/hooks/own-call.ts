@@ -1,3 +1,5 @@
+import { lstat } from 'node:fs/promises';
+import { posix } from 'node:path';
 import type { Json } from 'assize/internal/base';
 import { contentHash } from 'assize/internal/canon';
 import type { CallContent, CallPart } from '#calls';
@@ -87,18 +89,42 @@ function pathsOf({ args }: CallPart): readonly string[] {
 async function placed(parts: readonly CallPart[], cwd: string): Promise<readonly CallPart[]> {
   const all: CallPart[] = [];
   for (const part of parts) {
-    const { path, paths } = part.args;
+    const { path, paths, below } = part.args;
     if (Array.isArray(paths)) {
       const named =
         (paths as readonly string[]).length === 0 ? [cwd] : (paths as readonly string[]);
       const found = await Promise.all(named.map(bothNames));
-      all.push({ ...part, args: { ...part.args, paths: [...new Set(found.flat())], cwd } });
+      const args = { ...part.args, paths: [...new Set(found.flat())], cwd };
+      all.push({
+        ...part,
+        args: Array.isArray(below)
+          ? { ...args, below: await Promise.all(below.map(belowPlace)) }
+          : args,
+      });
     } else if (typeof path === 'string') {
       for (const name of await bothNames(path))
         all.push({ ...part, args: { ...part.args, path: name } as Args });
     } else all.push(part);
   }
   return all;
+}
+
+/** The folder of a place in `below`, which can be the top folder of a work tree of git. */
+async function belowPlace(place: Json): Promise<string> {
+  const text = place as string;
+  if (!text.endsWith('/:')) return text;
+  const start = posix.dirname(text);
+  for (let at = start; ; at = posix.dirname(at)) {
+    if (await exists(posix.join(at, '.git'))) return at;
+    if (at === '/') return start;
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
 }
 
 type Args = { readonly [name: string]: Json };

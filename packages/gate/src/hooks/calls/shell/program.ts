@@ -1,6 +1,7 @@
 import type { Json } from 'assize/internal/base';
+import { type Usage, usageOf } from '../programs/index.ts';
 import { builtinOf } from './builtins.ts';
-import { type Folders, type Outcome, same, unsure } from './folders.ts';
+import { entered, type Folders, type Outcome, placesOf, same, unsure } from './folders.ts';
 import { readsTerminal } from './interactive-programs.ts';
 import type { Reading } from './reading.ts';
 import { isLauncher, isShell, readFind, readShell, readWrapped } from './shell-programs.ts';
@@ -51,13 +52,41 @@ function addPart(
   const words = name === '[' && rest.at(-1)?.value === ']' ? rest.slice(0, -1) : rest;
   const own =
     tool === 'file' ? wordPaths([{ text: name, value: name, prefix: '' }], at) : undefined;
-  const named = wordPaths(words, at);
-  if (!(own?.sure ?? true) || !named.sure)
-    reading.parts.dynamic([name, ...words.map(({ text }) => text)].join(' '));
-  const paths = [...new Set([...(own?.paths ?? []), ...named.paths])];
-  const argv = words.map(({ value }) => value);
-  const args: Record<string, Json> = { argv, paths };
-  reading.parts.add('shell', tool, env.length === 0 ? args : { ...args, env });
+  const usage = usageOf(tool === 'file' ? tool : baseName(name), words);
+  const inside = usage.enters.reduce((from, folder) => movedTo(from, folder), at);
+  const named = wordPaths(
+    words.filter((word) => !usage.texts.has(word)),
+    inside,
+  );
+  const text = [name, ...words.map((word) => word.text)].join(' ');
+  if (!(own?.sure ?? true) || !named.sure || usage.dynamic) reading.parts.dynamic(text);
+  const entry = usage.enters.length === 0 ? [] : inside.known;
+  const paths = [...new Set([...(own?.paths ?? []), ...entry, ...named.paths])];
+  reading.parts.add('shell', tool, {
+    ...{ argv: words.map(({ value }) => value), paths },
+    ...(env.length > 0 && { env }),
+    ...usageArgs(usage, inside),
+  });
+}
+
+/** The usage as arguments of a part. */
+function usageArgs(usage: Usage, at: Folders): { readonly [name: string]: Json } {
+  const { command, flags, targets, remote, refs, class: toolClass, except } = usage;
+  const below = usage.below.flatMap(({ value, prefix }) => placesOf(at, value ?? prefix).paths);
+  const left = except.flatMap((each) => (each.startsWith('./') ? placesOf(at, each).paths : each));
+  return {
+    ...{ command, flags, targets, refs, class: toolClass },
+    ...(remote !== undefined && { remote }),
+    ...(below.length > 0 && { below }),
+    ...(below.length > 0 && left.length > 0 && { except: left }),
+  };
+}
+
+/** The folders of a program that enters one itself. Only the system knows the folder of null. */
+function movedTo(at: Folders, folder: string | null): Folders {
+  if (folder === null) return unsure(at);
+  const { paths, sure } = placesOf(at, folder);
+  return { ...entered(at, folder), known: paths, sure };
 }
 
 function addAddresses(name: string, words: readonly ShellWord[], reading: Reading): void {

@@ -1,0 +1,86 @@
+import { plainWord, type ShellWord } from '../shell/shell-word.ts';
+import { ARCHIVES } from './archives.ts';
+import { FILES } from './files.ts';
+import { GIT } from './git.ts';
+import { readOptions } from './options.ts';
+import type { Program, Usage, Use } from './program.ts';
+import { SEARCH } from './search.ts';
+
+export type { Usage } from './program.ts';
+
+const PROGRAMS: Readonly<Record<string, Program>> = { ...FILES, ...SEARCH, ...ARCHIVES, git: GIT };
+
+/** The effect of one use of a program. Of a program that the table does not have: its words. */
+export function usageOf(program: string, words: readonly ShellWord[]): Usage {
+  return read(memberOf(PROGRAMS, program) ?? {}, words, undefined);
+}
+
+/** A use of the program above a subcommand. */
+interface Above {
+  readonly use: Use;
+  readonly path: readonly string[];
+}
+
+function read(program: Program, words: readonly ShellWord[], above: Above | undefined): Usage {
+  const { commands, options = '', stops = commands !== undefined } = program;
+  const found = readOptions(options, program.words?.(words) ?? words, stops);
+  const before = countOf(program, found);
+  const use: Use = {
+    ...found,
+    flags: new Set([...(above?.use.flags ?? []), ...found.flags]),
+    texts: new Set([...(above?.use.texts ?? []), ...found.texts]),
+    values: new Map([...(above?.use.values ?? []), ...found.values]),
+    files: found.operands.slice(before),
+    enters: [...(above?.use.enters ?? []), ...(found.values.get(program.enters ?? '') ?? [])],
+    marks: (above?.use.marks ?? '') + found.marks + (program.marks?.(found) ?? ''),
+    unknown: found.unknown || above?.use.unknown === true,
+  };
+  // With an option that may have a value, the first operand may be that value.
+  for (const word of found.unknown ? [] : found.operands.slice(0, before)) use.texts.add(word);
+  const path = above?.path ?? [];
+  if (commands === undefined) return { ...usual(program, use, path), ...program.use?.(use) };
+  const [first, ...rest] = use.operands;
+  const own = first?.value == null ? undefined : memberOf(commands, first.value);
+  if (own === undefined && program.without !== undefined)
+    return read(commands[program.without] as Program, words, {
+      use: above?.use ?? NO_USE,
+      path: [...path, program.without],
+    });
+  if (first === undefined) return { ...usual(program, use, path), ...program.use?.(use) };
+  use.texts.add(first);
+  const below = { use, path: [...path, first.value ?? '*'] };
+  const usage = read(own ?? {}, rest, below);
+  return own === undefined && program.isClosed === true ? { ...usage, dynamic: true } : usage;
+}
+
+const NO_USE: Use = { ...readOptions('', []), files: [], enters: [] };
+
+function usual(program: Program, use: Use, path: readonly string[]): Usage {
+  const goesBelow = program.recurses === true || use.marks.includes('+');
+  return {
+    command: path.join(' '),
+    flags: [...use.flags].sort(),
+    targets: use.operands.map(({ value }) => value ?? '*'),
+    refs: [],
+    class: classOf(program, use),
+    below: !goesBelow ? [] : use.files.length === 0 ? [plainWord('.')] : use.files,
+    except: [],
+    enters: use.enters,
+    texts: use.texts,
+    dynamic: use.marks.includes('!'),
+  };
+}
+
+function classOf(program: Program, { marks, unknown }: Use): Usage['class'] {
+  if (program.class === undefined || /[>!]/.test(marks)) return 'irreversible';
+  if (program.class === 'reversible') return 'reversible';
+  return program.class === 'reads' || !unknown ? 'read' : 'irreversible';
+}
+
+function countOf({ texts = 0 }: Program, found: ReturnType<typeof readOptions>): number {
+  return typeof texts === 'number' ? texts : texts(found);
+}
+
+function memberOf<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined;
+}

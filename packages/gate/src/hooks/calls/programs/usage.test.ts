@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { plainWord } from '../shell/shell-word.ts';
+import { usageOf } from './index.ts';
+
+/** One use in short: the command, the flags, the targets, the names at the remote. */
+const usage = (command: string) => {
+  const [program = '', ...words] = command.split(' ');
+  const { below, except, texts, ...use } = usageOf(program, words.map(plainWord));
+  return { ...use, below: below.map(({ value }) => value), except };
+};
+
+test.each<[string, string[], string[]]>([
+  ['rm -r -f x', ['--force', '--recursive'], ['x']],
+  ['rm -Rf x', ['--force', '--recursive'], ['x']],
+  ['rm -vrf x', ['--force', '--recursive', '--verbose'], ['x']],
+  ['rm --rec x --fo', ['--force', '--recursive'], ['x']],
+  ['rm x -rf', ['--force', '--recursive'], ['x']],
+  ['rm -- -rf', [], ['-rf']],
+  ['git -C a branch -D b', ['--delete', '--force', '-C'], ['b']],
+])('%s has its flags and targets', (command, flags, targets) => {
+  expect(usage(command)).toMatchObject({ flags, targets });
+});
+
+test.each<[string, string[], string[]]>([
+  ['grep -r KEY a b', ['a', 'b'], []],
+  ['grep -R KEY', ['.'], []],
+  ['grep KEY a', [], []],
+  ['grep -r --exclude=.env --exclude-dir=a KEY', ['.'], ['.env', 'a']],
+  ['grep -r --exclude=.env --include=.env KEY', ['.'], []],
+  ['rg KEY', ['.'], ['.*']],
+  ['rg --hidden -g !.env KEY', ['.'], ['.env']],
+  ['rg -g .env KEY', ['.'], []],
+  ['cp -a a b', ['a', 'b'], []],
+  ['mv a b', ['a', 'b'], []],
+  ['rm -r a', ['a'], []],
+  ['diff -r a b', ['a', 'b'], []],
+  ['tar czf a.tgz b --exclude=.env', ['b'], ['.env']],
+  ['tar xf a.tar -C b', ['b'], []],
+  ['tar tf a.tar', [], []],
+  ['find a -name b', [], []],
+  ['find a b -delete', ['a', 'b'], []],
+  ['git diff', [':/'], []],
+  ['git diff --stat', [], []],
+  ['git diff -- a :!a/b :(glob)c/**/d', ['a', 'c/'], ['./a/b']],
+  ['git diff --no-index a b', ['a', 'b'], []],
+  ['git log', [], []],
+  ['git log -p -- *env', ['.'], []],
+  ['git show HEAD:a', [], []],
+  ['git add .', ['.'], []],
+  ['git add -A', [':/'], []],
+  ['git commit -am x', [':/'], []],
+  ['git commit -m x', [], []],
+  ['git stash -a', [':/'], []],
+])('%s goes below its folders', (command, below, except) => {
+  expect(usage(command)).toMatchObject({ below, except });
+});
