@@ -25,7 +25,7 @@ const OWNERS = {
   gate: {
     package: '@assize/gate',
     commands: [
-      ...['mcp', 'hook', 'calls', 'standing', 'undo', 'policy'],
+      ...['mcp', 'run-in-sandbox', 'hook', 'calls', 'standing', 'undo', 'policy'],
       ...['init claude-code', 'init codex', 'init mcp'],
     ],
     adds: ['domains', 'policyForm'],

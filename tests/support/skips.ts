@@ -11,6 +11,7 @@ import { hasOldest } from './frameworks/versions.ts';
 import { hasMastra } from './mastra/packages.ts';
 import { whyNoServer } from './postgres/binaries.ts';
 import { hasPatroni } from './postgres/patroni.ts';
+import { missingForSandbox } from './sandbox-runtime.ts';
 
 /** A reason for which tests may be skipped. */
 export interface MaySkip {
@@ -153,6 +154,12 @@ export const MAY_SKIP: readonly MaySkip[] = [
       'packages/gate/tests/claude-code/mcp-init.slow.test.ts',
     ],
     named: /^Claude Code \(absent without npm ci --prefix peers\)/,
+  },
+  {
+    why: 'there is no sandbox: bubblewrap, socat, ripgrep and its runtime',
+    holds: () => missingForSandbox().length > 0,
+    files: ['packages/gate/tests/sandbox.slow.test.ts'],
+    named: /^the sandbox \(absent without /,
   },
   {
     why: 'Codex is not installed (npm ci --prefix peers)',

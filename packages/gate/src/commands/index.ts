@@ -9,6 +9,7 @@ export const gate: Feature = {
   name: 'gate',
   commands: {
     mcp: async () => (await import('./mcp.ts')).mcp,
+    'run-in-sandbox': async () => (await import('./sandbox/run-in-sandbox.ts')).runInSandbox,
     hook: async () => (await import('./hook/index.ts')).hook,
     calls: async () => (await import('./calls.ts')).calls,
     standing: async () => (await import('./standing/index.ts')).standing,

@@ -27,8 +27,10 @@ import {
   upstreamOf,
 } from '#mcp';
 import { keepOutputFree, serveMcp } from './mcp-serve.ts';
+import { profileInForce, type RulesPlace, rulesOptions } from './sandbox/profile-in-force.ts';
+import { openSandbox } from './sandbox/runtime.ts';
 
-interface Options extends StorelessOptions {
+interface Options extends StorelessOptions, RulesPlace {
   readonly name?: string;
   readonly serve?: boolean;
   readonly decide?: boolean;
@@ -47,13 +49,15 @@ interface Options extends StorelessOptions {
   readonly bearer?: string;
   readonly questions: readonly QuestionKind[];
   readonly undo?: string;
+  readonly sandbox?: boolean;
 }
 
 /** `assize mcp -- COMMAND`: an MCP client starts it in place of the server COMMAND. */
 export function mcp(program: Command): void {
+  const command = program.command('mcp');
+  for (const option of rulesOptions()) command.addOption(option);
   withoutStore(
-    program
-      .command('mcp')
+    command
       .description(
         'put an MCP server behind the rules of a server of Assize, or serve its ledger: one client, over pipes',
       )
@@ -117,7 +121,8 @@ export function mcp(program: Command): void {
           'header for that server, whose value is in a variable',
         ),
       )
-      .option('--bearer <variable>', 'variable with a bearer token for that server'),
+      .option('--bearer <variable>', 'variable with a bearer token for that server')
+      .option('--sandbox', 'the MCP server reads, writes and reaches only what the rules let it'),
   )
     .addHelpText(
       'after',
@@ -161,7 +166,12 @@ async function run(
     ...(elicitTokenFile !== undefined && { askAsPerson: httpAsk(url, apiToken(elicitTokenFile)) }),
   });
   keepOutputFree();
-  const upstream = upstreamOf(spec, { version, questions: options.questions, onWarning: note });
+  const { sandboxed, closeSandbox } = await inSandbox(spec, { ...options, agent });
+  const upstream = upstreamOf(sandboxed, {
+    version,
+    questions: options.questions,
+    onWarning: note,
+  });
   const limits = { waitMs: wait * 1_000, callMs: timeout * 1_000, resultBytes };
   const gateway = new Gateway({ upstream, desk, limits, onWarning: note });
   await gateway.tools();
@@ -172,12 +182,28 @@ async function run(
       signal: interruption,
     });
     await upstream.close();
+    await closeSandbox();
     if (json) out.document({ undone: isUndone, detail: text });
     else out.line(line`${text}`);
     return isUndone ? EXIT.ok : EXIT.negative;
   }
   await stdioEnd({ gateway, server, version }, interruption);
+  await closeSandbox();
   return EXIT.ok;
+}
+
+/** The MCP server as it is, or in a sandbox. @throws CliError */
+async function inSandbox(
+  spec: UpstreamSpec,
+  options: Options & { readonly name: string; readonly agent: string },
+): Promise<{ readonly sandboxed: UpstreamSpec; readonly closeSandbox: () => Promise<void> }> {
+  if (options.sandbox !== true) return { sandboxed: spec, closeSandbox: async () => undefined };
+  if ('url' in spec)
+    throw new CliError('usage', 'A sandbox holds a command: name it after --, or leave --sandbox.');
+  const { name: server, agent } = options;
+  const { wrap, close } = await openSandbox(await profileInForce(options, { server, agent }));
+  const { program, args } = await wrap([spec.command, ...(spec.args ?? [])]);
+  return { sandboxed: { ...spec, command: program, args }, closeSandbox: close };
 }
 
 /** @throws CliError `bad_input` */

@@ -56,6 +56,13 @@ export {
 export type { Limit, ReadFirst, Rule, Rules, ToolClass, ToolSpec } from './rules/rules.ts';
 export { type RulesWarning, warningsOf } from './rules/warnings.ts';
 export { rulesPolicy } from './rules-policy.ts';
+export {
+  isGlob,
+  type ProfileFor,
+  type ProfileNote,
+  profileOf,
+  type SandboxProfile,
+} from './sandbox-profile.ts';
 export type { CallRow, GatewayState, Session, StandingApproval } from './schema.ts';
 export { type UncoveredTerm, uncoveredTerms } from './uncovered-terms.ts';
 export { type UndoCall, undoCallOf } from './undo-call.ts';
