@@ -256,10 +256,20 @@ export function digestOf(call: Pick<CallContent, 'args' | 'parts'>): string {
 async function waitingFor(world: CallWorld, call: AskedCall): Promise<Waiting | undefined> {
   for (const { id, payload } of world.trajectory.approvals.pending()) {
     const asked = await askedIn(world, payload);
-    if (asked !== undefined && isSameCall(asked, call))
+    if (asked === undefined || !isSameCall(asked, call)) continue;
+    // Under its own id a call is asked about once.
+    if (asked.id === call.id || (await isOfRulesInForce(world, payload)))
       return { id: asked.id, waitsFor: id, detail: payload.detail };
   }
   return undefined;
+}
+
+/** Whether a question is one of the rules in force. A call of an earlier one is judged again. */
+async function isOfRulesInForce(world: CallWorld, payload: PendingPayload): Promise<boolean> {
+  const patches = await world.valueOf(payload, payload.proposal.delta.state);
+  const rows = (patches ?? []) as readonly { readonly value?: Partial<CallRow> | null }[];
+  const judgedBy = rows.map(({ value }) => value?.rules).find((rules) => rules !== undefined);
+  return judgedBy === undefined || world.read(({ rules }) => rules.digest === judgedBy);
 }
 
 /** The call of this agent that a question is about. Undefined for another question. */
