@@ -3,7 +3,10 @@
  * call when a hook with `onFailure: "block"` fails).
  */
 
+import { CliError } from '@assize/command';
+import { z } from 'zod';
 import { commandLine, refusing, wordsOf } from '../agents/hook-command.ts';
+import { foreignObject, textIn } from '../foreign-json.ts';
 
 /** A settings file of Claude Code, as its JSON. */
 export type Settings = { readonly [name: string]: unknown };
@@ -43,6 +46,23 @@ const LOOPBACK = '127.0.0.1,localhost';
 /** Seconds beyond the wait in which the server answers. */
 const ANSWER_SECONDS = 15;
 
+const group = z.looseObject({ hooks: z.array(z.unknown()).optional() });
+const form = z.looseObject({
+  hooks: z.record(z.string(), z.array(group)).optional(),
+  env: z.record(z.string(), z.unknown()).optional(),
+});
+
+/** The settings in the text of a file. @throws CliError `bad_input` */
+export function settingsIn(path: string, text: string): Settings {
+  const settings = foreignObject(path, text, { comments: false });
+  const [issue] = form.safeParse(settings).error?.issues ?? [];
+  if (issue === undefined) return settings;
+  throw new CliError(
+    'bad_input',
+    `${path} has a form of ${issue.path.join('.')} that Claude Code does not know: ${issue.message}. Correct it, and repeat the command.`,
+  );
+}
+
 /** The settings with the hooks of Assize, in place of earlier ones. Others stay. */
 export function withHooks(settings: Settings, terms: HookTerms): Settings {
   const { hooks, env, ...others } = withoutHooks(settings);
@@ -77,7 +97,8 @@ export function withoutHooks(settings: Settings): Settings {
   if (typeof hooks !== 'object' || hooks === null) return settings;
   const kept = Object.entries(hooks).flatMap(([event, groups]) => {
     const left = listOf(groups).flatMap(withoutOwn);
-    return left.length === 0 ? [] : [[event, left] as const];
+    const isOwnOnly = left.length === 0 && listOf(groups).length > 0;
+    return isOwnOnly ? [] : [[event, left] as const];
   });
   return kept.length === 0 ? others : { ...others, hooks: Object.fromEntries(kept) };
 }
@@ -99,7 +120,7 @@ function withoutEnv(settings: Settings): Settings {
 /** The tokens in the hooks of Assize. */
 export function tokensIn(settings: Settings): readonly string[] {
   const found = ownHooks(settings).map(({ headers }) =>
-    String(membersOf(headers)['Authorization'] ?? ''),
+    textIn(membersOf(headers)['Authorization']),
   );
   return [
     ...new Set(
@@ -148,7 +169,7 @@ export function programIn(settings: Settings): readonly string[] {
 }
 
 function programOf({ command }: Settings): readonly string[] {
-  const words = wordsOf(String(command ?? ''));
+  const words = wordsOf(textIn(command));
   return words.slice(0, words.indexOf('hook'));
 }
 
@@ -171,7 +192,7 @@ function withoutOwn(group: unknown): unknown[] {
 
 function isOwn(hook: unknown): hook is Settings {
   const { type, command } = membersOf(hook);
-  return isAsking(hook) || (type === 'command' && / hook claude-code --url /.test(String(command)));
+  return isAsking(hook) || (type === 'command' && / hook claude-code --url /.test(textIn(command)));
 }
 
 /** Whether a hook asks a server of Assize. */

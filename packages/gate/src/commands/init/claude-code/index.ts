@@ -20,7 +20,6 @@ import {
   shownExclude,
   writeExclude,
 } from '../git-exclude.ts';
-import { jsonOrUndefined } from '../json-or-undefined.ts';
 import {
   type FoundServer,
   findServer,
@@ -39,6 +38,7 @@ import {
   missingEvents,
   programIn,
   type Settings,
+  settingsIn,
   tokensIn,
   withHooks,
   withoutHooks,
@@ -226,10 +226,7 @@ function readSettings(path: string): readonly [text: string, settings: Settings]
   } catch (error) {
     throw unreadable('The settings of Claude Code', error, { path });
   }
-  const settings = jsonOrUndefined(text);
-  if (typeof settings === 'object' && settings !== null && !Array.isArray(settings))
-    return [text, settings as Settings];
-  throw new CliError('bad_input', `${path} is no JSON object. Correct it, and repeat the command.`);
+  return [text, settingsIn(path, text)];
 }
 
 /** The text without the hooks. A file that is still as written has it in its copy. */

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isRecord } from 'assize/internal/base';
 import { parse } from 'jsonc-parser';
+import { BYTE_ORDER_MARK, textIn } from '../foreign-json.ts';
 
 export interface Places {
   readonly home: string;
@@ -43,7 +44,7 @@ export function settingsFaults(files: readonly string[], address: string | undef
   const isBlocked =
     read.some(({ settings }) => Array.isArray(settings?.['allowedHttpHookUrls'])) &&
     address !== undefined &&
-    !allowed.some((pattern) => matches(String(pattern), address));
+    !allowed.some((pattern) => matches(textIn(pattern), address));
   return [
     ...read.flatMap(({ path, settings }) => {
       if (settings === undefined) return [`${path} cannot be read; correct it`];
@@ -65,7 +66,9 @@ function settingsIn(path: string): Readonly<Record<string, unknown>> | undefined
   } catch {
     return undefined;
   }
-  const settings: unknown = parse(text.replace(/^\uFEFF/, ''), [], { allowTrailingComma: true });
+  const settings: unknown = parse(text.replace(BYTE_ORDER_MARK, ''), [], {
+    allowTrailingComma: true,
+  });
   if (text.trim() === '') return {};
   return isRecord(settings) ? settings : undefined;
 }

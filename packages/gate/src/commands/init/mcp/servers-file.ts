@@ -2,7 +2,8 @@ import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { CliError } from '@assize/command';
 import { isRecord } from 'assize/internal/base';
-import { applyEdits, modify, type ParseError, parse, printParseErrorCode } from 'jsonc-parser';
+import { applyEdits, modify } from 'jsonc-parser';
+import { BYTE_ORDER_MARK, foreignObject } from '../foreign-json.ts';
 import type { Members } from './wrap.ts';
 
 /** A server in a file of a client. */
@@ -13,8 +14,8 @@ export interface ServerEntry {
   readonly value: Members;
 }
 
-/** The mark that some editors put before a text. */
-const MARK = /^\uFEFF?/;
+/** Clients read such files with comments. */
+const parsed = (path: string, text: string) => foreignObject(path, text, { comments: true });
 
 /**
  * The servers of a file with `mcpServers`: those of the file, and those that Claude Code keeps for
@@ -46,7 +47,7 @@ export function withServers(
   text: string,
   changes: ReadonlyMap<ServerEntry, Members>,
 ): string {
-  const [mark = ''] = MARK.exec(text) ?? [];
+  const [mark = ''] = BYTE_ORDER_MARK.exec(text) ?? [];
   const formattingOptions = layoutOf(text);
   let after = text.slice(mark.length);
   const wanted = parsed(path, text);
@@ -60,22 +61,7 @@ export function withServers(
   if (isDeepStrictEqual(parsed(path, after), wanted)) return mark + after;
   throw new CliError(
     'bad_input',
-    `${path} names a member twice, and was left as it is. Correct it, and repeat.`,
-  );
-}
-
-function parsed(path: string, text: string): any {
-  const errors: ParseError[] = [];
-  const root = parse(text.replace(MARK, ''), errors, { allowTrailingComma: true });
-  const [error] = errors;
-  if (error === undefined && isRecord(root)) return root;
-  const why =
-    error === undefined
-      ? 'it is not an object'
-      : `${printParseErrorCode(error.error)} at ${error.offset}`;
-  throw new CliError(
-    'bad_input',
-    `${path} is not valid JSON: ${why}. Correct it, and repeat the command.`,
+    `${path} has a form that the command cannot follow, and was left as it is. Correct it, and repeat.`,
   );
 }
 

@@ -96,9 +96,7 @@ test('comments and other members stay, and a text that is not valid is refused',
   expect(after).toContain('// mine');
   expect(serversIn('f', after)[0]!.value).toEqual({ command: 'go', args: ['y'] });
   expect(withServers('f', before, new Map([[a!, a!.value]]))).toBe(before);
-  for (const text of ['{', '[]', '{"mcpServers": {}'])
-    expect(() => serversIn('f', text)).toThrow('Correct it');
   const twice = '{"mcpServers": {"a": {"command": "x", "command": "y"}}}';
-  const [one] = serversIn('f', twice);
-  expect(() => withServers('f', twice, new Map([[one!, { command: 'z' }]]))).toThrow('twice');
+  for (const text of ['{', '[]', '{"mcpServers": {}', twice])
+    expect(() => serversIn('f', text)).toThrow('Correct it');
 });

@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
+import { isRecord } from 'assize/internal/base';
+import { textIn } from '../foreign-json.ts';
 
 /** The members of a server's entry in a file of a client. */
 export type Members = Readonly<Record<string, unknown>>;
@@ -23,23 +25,28 @@ export function faultOf({
   command,
   args = [],
   url,
-  type,
+  type = typeof command === 'string' ? 'stdio' : 'http',
   headers = {},
+  cwd = '.',
   ...others
 }: Members): string | undefined {
+  if (typeof type !== 'string' || typeof cwd !== 'string')
+    return 'its type or folder is not a text';
   if (typeof command === 'string') {
-    if ((type ?? 'stdio') !== 'stdio') return `its type is ${String(type)}, with a command`;
+    if (type !== 'stdio') return `its type is ${type}, with a command`;
     if (!isTexts(args)) return 'its arguments are not a list of texts';
     const isLine = /\s/.test(command) && args.length === 0 && !existsSync(command);
     return isLine ? 'its command is a line for a shell; split it into command and args' : undefined;
   }
   if (typeof url !== 'string') return 'it has neither a command nor an address';
   if (type === 'sse') return 'it speaks the older transport with SSE, which the gateway does not';
-  if (!['http', 'streamable-http', 'streamableHttp'].includes(String(type ?? 'http')))
-    return `its type ${String(type)} is unknown`;
+  if (!['http', 'streamable-http', 'streamableHttp'].includes(type))
+    return `its type ${type} is unknown`;
   if (SIGN_IN.some((name) => others[name] !== undefined))
     return 'the client signs in there with OAuth, and the gateway cannot sign in for it';
-  return isTexts(Object.values(headers as object)) ? undefined : 'its headers are not texts';
+  return isRecord(headers) && isTexts(Object.values(headers))
+    ? undefined
+    : 'its headers are not texts';
 }
 
 /** Servers of equal names differ in this text. */
@@ -99,10 +106,10 @@ export function unwrapped(value: Members, terms: GatewayTerms): Members | undefi
   const start = gatewayWords('', terms);
   if (!start.every((word, i) => (word === '' ? typeof words[i] === 'string' : words[i] === word)))
     return undefined;
-  const [option, second, ...rest] = words.slice(start.length).map(String);
+  const [option, second, ...rest] = words.slice(start.length).map(textIn);
   if (option === '--inherit-env' && second === '--')
     return { ...value, command: rest[0], args: rest.slice(1) };
-  if (option !== '--upstream' || second !== URL_VARIABLE) return undefined;
+  if (option !== '--upstream' || second !== URL_VARIABLE || !isRecord(env)) return undefined;
   const { [URL_VARIABLE]: url, ...variables } = env as Readonly<Record<string, string>>;
   const named = rest.filter((word) => word !== '--header').map((word) => word.split(/=(?=[^=]*$)/));
   const headers = Object.fromEntries(
@@ -120,7 +127,7 @@ export function unwrapped(value: Members, terms: GatewayTerms): Members | undefi
 
 /** Whether an entry starts a program with the name of the gateway, which any project can write. */
 export function hasGateway({ command, args }: Members): boolean {
-  const words = [command, ...(Array.isArray(args) ? args : [])].map(String);
+  const words = [command, ...(Array.isArray(args) ? args : [])].map(textIn);
   const at = words.findIndex((word) => /^assize(?:\.js|\.cmd)?$/.test(basename(word)));
   return at >= 0 && words[at + 1] === 'mcp' && words.includes('--name');
 }
