@@ -14,7 +14,7 @@ const LIMITS: Readonly<Record<string, readonly [lines: number, tokens: number]>>
   assize: [88.7, 537.3],
   '@assize/postgres': [8.4, 39.5],
   '@assize/command': [5.3, 31],
-  '@assize/cli': [13.5, 83.3],
+  '@assize/cli': [13.1, 81.5],
   '@assize/server': [12, 78.6],
   '@assize/testing': [15.2, 130.2],
   '@assize/gate': [25.8, 182.8],

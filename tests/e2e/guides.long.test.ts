@@ -356,7 +356,7 @@ test('blast-radius.md', () => {
         command,
       ).toBe(known(below));
     const said = execFileSync(process.execPath, ['radius.ts'], { cwd: folder, encoding: 'utf8' });
-    expect(said).toBe("2 [ 'bank.pay applied' ]\n");
+    expect(said).toBe("2 [ 'bank.transfer applied' ]\n");
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -314,7 +314,7 @@ test('the command is there', () => {
   expect([...listed].map(([, name]) => name)).toEqual([
     'budget',
     'udt',
-    'demo-payments',
+    'demo-expenses',
     'agents',
     'chat',
     'gateway',

@@ -317,7 +317,7 @@ describe('domains', () => {
     const names = [
       'budget',
       'udt',
-      'demo-payments',
+      'demo-expenses',
       'agents',
       'disclosure',
       'airline',
@@ -350,7 +350,7 @@ describe('domains', () => {
   test('that are not there, and files that are none, are refused', async () => {
     await refused(
       ['domains', 'airlines'],
-      /domain airlines does not exist\. Name one of budget, udt, demo-payments, agents, disclosure, airline, retail, moderation, verification, chat, gateway, incident/,
+      /domain airlines does not exist\. Name one of budget, udt, demo-expenses, agents, disclosure, airline, retail, moderation, verification, chat, gateway, incident/,
     );
     await refused(['domains', 'budget', 'steal'], /budget has no tool steal\. Name one of: spend/);
     await refused(

@@ -21,7 +21,7 @@ import {
   startServer,
 } from '../../../tests/support/process/listening-server.ts';
 import { till } from '../../../tests/support/server/till.ts';
-import type { BankLine } from '../src/tour/bank-sink.ts';
+import type { BankLine } from '../src/tour/bank.ts';
 
 let folder: string;
 let server: ListeningServer;

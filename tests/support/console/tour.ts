@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type BankLine, readBankLog } from '../../../packages/cli/src/tour/bank-sink.ts';
+import { type BankLine, readBankLog } from '../../../packages/cli/src/tour/bank.ts';
 import { BANK_LOG } from '../../../packages/cli/src/tour/tour-files.ts';
 import { startServer } from '../process/listening-server.ts';
 

@@ -1,6 +1,6 @@
 import { EXIT, inSession, Printable, type SharedOptions, withSharedOptions } from '@assize/command';
 import type { Command } from 'commander';
-import { DEMO_STORE, runDemo } from './demo-story.ts';
+import { DEMO_STORE, runDemo } from '../tour/demo.ts';
 
 export function demo(program: Command): void {
   withSharedOptions(

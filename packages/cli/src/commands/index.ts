@@ -46,17 +46,17 @@ export const core: Feature = {
     version: async () => (await import('./version.ts')).version,
   },
   domains: async () => {
-    const [{ budget }, { udt }, { demoPayments }, { agentsDomain }, more] = await Promise.all([
+    const [{ budget }, { udt }, { expenses }, { agentsDomain }, more] = await Promise.all([
       import('../domains/budget/index.ts'),
       import('../domains/udt/index.ts'),
-      import('./demo-payments.ts'),
+      import('../tour/expenses.ts'),
       import('assize/internal/config'),
       examples(),
     ]);
     return [
       budget,
       udt,
-      demoPayments,
+      expenses,
       agentsDomain(),
       ...((await more?.domains()) ?? []),
     ] as readonly Domain[];

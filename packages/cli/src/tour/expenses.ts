@@ -1,5 +1,5 @@
 /**
- * The domain of the tour's expenses: an agent pays receipts through a bank. Rules judge each
+ * The domain of the story's payments: an agent pays receipts through a bank. Rules judge each
  * payment before the bank receives it.
  */
 
@@ -16,14 +16,14 @@ const transfer = z.strictObject({ to: id, receipt: id, cents });
 export type Transfer = z.infer<typeof transfer>;
 
 /** The bank as the tool reaches it. It ignores a repeated key. */
-export interface Bank {
+export interface PayingBank {
   /** Returns the bank's number of the payment. */
-  pay(key: string, order: Transfer): Promise<string>;
-  refund(key: string): Promise<void>;
+  pay(key: string, order: Transfer): Promise<string> | string;
+  refund(key: string): Promise<void> | void;
 }
 
 /** The tool that pays. After a crash, the runtime calls it again with the same key. */
-export function bankTransfer(bank: Bank): Tool<Transfer, Transfer> {
+export function bankTransfer(bank: PayingBank): Tool<Transfer, Transfer> {
   return declareTool({
     name: 'bank.transfer',
     input: transfer,
@@ -47,7 +47,7 @@ const DECLARED = bankTransfer({
 export const APPROVED_ABOVE = 50_000;
 
 export const expenses = defineDomain({
-  name: 'expenses',
+  name: 'demo-expenses',
   version: '1',
   state: z.object({
     /** The people who may be paid. Given when the world is created. */

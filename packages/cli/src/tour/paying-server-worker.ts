@@ -7,7 +7,7 @@ import { serve } from '@assize/server/internal';
 import { parseRuleTable, ruleTable } from 'assize/internal/authority';
 import { rootKeyOf } from 'assize/internal/config';
 import { openStore, sealKeys } from 'assize/internal/stores';
-import type { BankAddress } from './bank-sink.ts';
+import type { BankAddress } from './bank.ts';
 import { tourConfig } from './tour-config.ts';
 
 process.once('disconnect', () => process.exit());

@@ -6,14 +6,14 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { isInstance } from 'assize/internal/base';
 import { AgentClient } from './agent-client.ts';
-import type { BankSink } from './bank-sink.ts';
+import type { BankServer } from './bank.ts';
 import { learn, tripObservations } from './learn.ts';
 import { CUT_RECEIPT, OPEN_RECEIPT, paymentsOf, RECEIPTS, type WantedPayment } from './receipts.ts';
 import { EXPENSES_WORLD } from './tour-config.ts';
 
 /** Plays all but the end of the cut payment, which the next server makes. */
 export async function playExpenses(
-  bank: BankSink,
+  bank: BankServer,
   token: string,
   interruption: AbortSignal,
 ): Promise<void> {
@@ -80,7 +80,7 @@ export function clerkOf(receipt: string) {
 }
 
 /** Starts the server on the bank. @throws Error if the process ends first */
-async function addressOf(server: ChildProcess, bank: BankSink): Promise<string> {
+async function addressOf(server: ChildProcess, bank: BankServer): Promise<string> {
   const { url, secret } = bank.address;
   server.send({ url, secret });
   const [first] = (await Promise.race([

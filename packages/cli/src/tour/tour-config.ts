@@ -2,11 +2,10 @@ import { incident } from '@assize/audit/internal/incident';
 import { gatewayDomain } from '@assize/gate/internal/gateway';
 import { defineConfig, type ResolvedConfig, resolveConfig } from 'assize/internal/config';
 import { udt } from '../domains/udt/index.ts';
-import { bankAt } from './bank-client.ts';
-import type { BankAddress } from './bank-sink.ts';
+import { type BankAddress, bankAt } from './bank.ts';
 import { bankTransfer, expenses } from './expenses.ts';
-import { UDT_WORLD } from './play-udt.ts';
 import { PAYEES } from './receipts.ts';
+import { UDT_WORLD } from './scenes.ts';
 import { TOUR_STORE } from './tour-files.ts';
 import { tourSimulation } from './tour-simulation.ts';
 

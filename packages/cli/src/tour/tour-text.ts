@@ -2,7 +2,7 @@
 
 import { bold, dim, green, line, type Output, type Printable, red, yellow } from '@assize/command';
 import { counted } from 'assize/internal/views';
-import type { BankLine } from './bank-sink.ts';
+import type { BankLine } from './bank.ts';
 import type { RuledPayment } from './payment-log.ts';
 import { clerkOf } from './play-expenses.ts';
 import { CUT_RECEIPT, OPEN_RECEIPT, RECEIPTS } from './receipts.ts';

@@ -22,13 +22,13 @@ import { systemClock } from 'assize/internal/oracle';
 import { openStore, type Store, sealKeys } from 'assize/internal/stores';
 import { builtConsole, bundleVerifiers } from '../files/built-console.ts';
 import { AgentClient } from './agent-client.ts';
-import { BankSink, readBankLog } from './bank-sink.ts';
+import { BankServer, readBankLog } from './bank.ts';
 import { checkWorlds, withFreshAdvice } from './earlier-tour.ts';
 import { ruledPayments } from './payment-log.ts';
 import { playBills } from './play-bills.ts';
 import { payCutReceipt, playExpenses } from './play-expenses.ts';
-import { playUdt } from './play-udt.ts';
 import { CUT_RECEIPT } from './receipts.ts';
+import { playUdt } from './scenes.ts';
 import { PEOPLE, tourConfig, WORLDS } from './tour-config.ts';
 import {
   BANK_LOG,
@@ -73,7 +73,7 @@ export async function runTour(options: TourOptions): Promise<void> {
 async function fillAndServe(options: TourOptions): Promise<void> {
   if (options.fresh) removeTour();
   const root = rootKeyOf(TOUR_STORE, {});
-  const bank = await BankSink.open(BANK_LOG);
+  const bank = await BankServer.open(BANK_LOG);
   try {
     // In a clone of the repository, the console is built while the worlds are filled.
     const consoleFiles = builtConsole();
@@ -94,7 +94,7 @@ async function fillAndServe(options: TourOptions): Promise<void> {
 /** The parts that the worlds are filled and served with. */
 interface TourParts {
   readonly root: RootKey;
-  readonly bank: BankSink;
+  readonly bank: BankServer;
   readonly store: Store;
   readonly config: ResolvedConfig;
 }

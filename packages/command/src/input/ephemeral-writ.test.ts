@@ -36,9 +36,8 @@ test('is the only writ that commands issue for their own actions', () => {
     .filter((path) => !/\.test\.ts$|\/example\.ts$/.test(path))
     .filter((path) => readFileSync(join(packages, path), 'utf8').includes('issueWrit('));
   expect([...new Set(makers)].sort()).toEqual([
-    'cli/src/commands/demo-story.ts',
     'cli/src/commands/writ/issue.ts',
-    'cli/src/tour/worlds.ts',
+    'cli/src/tour/play.ts',
     'command/src/input/ephemeral-writ.ts',
   ]);
 });

@@ -2,13 +2,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Transfer } from './expenses.ts';
-
-/** Where the bank is, and the secret of its clients. */
-export interface BankAddress {
-  readonly url: string;
-  readonly secret: string;
-}
+import type { PayingBank, Transfer } from './expenses.ts';
 
 /** One line of the bank's log: a received request, and whether it made a payment. */
 export type BankLine = { readonly at: string; readonly key: string } & (
@@ -16,31 +10,75 @@ export type BankLine = { readonly at: string; readonly key: string } & (
   | { readonly does: 'repeats' | 'refunds'; readonly payment: string }
 );
 
-/**
- * A bank with an HTTP interface of its own. It pays once for each key. Its log is a file: a payment
- * is on disk before the answer is sent. Of the ledger it knows nothing.
- */
-export class BankSink {
-  readonly #file: number;
-  readonly #server: Server;
-  readonly #secret = randomBytes(24).toString('hex');
+/** A bank that pays once for each key. It knows nothing of the ledger. */
+export class Bank implements PayingBank {
+  readonly #log: (line: BankLine) => void;
   readonly #payments: Map<string, string> = new Map();
   #count = 0;
-  #cut: (() => void) | undefined;
 
-  private constructor(path: string) {
-    this.#file = openSync(path, 'a', 0o600);
-    for (const { key, does, payment } of readBankLog(path)) {
+  /** `earlier`: the lines of its log until now. `log`: gets each further line before the answer. */
+  constructor(log: (line: BankLine) => void, earlier: readonly BankLine[] = []) {
+    this.#log = log;
+    for (const { key, does, payment } of earlier) {
       if (does === 'pays') this.#count += 1;
       if (does === 'refunds') this.#payments.delete(key);
       else this.#payments.set(key, payment);
     }
+  }
+
+  pay(key: string, { to, receipt, cents }: Transfer): string {
+    const at = new Date().toISOString();
+    const known = this.#payments.get(key);
+    if (known !== undefined) {
+      this.#log({ at, key, does: 'repeats', payment: known });
+      return known;
+    }
+    this.#count += 1;
+    const payment = `B-${this.#count}`;
+    this.#log({ at, key, does: 'pays', payment, to, receipt, cents });
+    this.#payments.set(key, payment);
+    return payment;
+  }
+
+  refund(key: string): void {
+    const payment = this.#payments.get(key);
+    if (payment === undefined) return;
+    this.#log({ at: new Date().toISOString(), key, does: 'refunds', payment });
+    this.#payments.delete(key);
+  }
+
+  /** Whether it has made a payment under this key. */
+  has(key: string): boolean {
+    return this.#payments.has(key);
+  }
+}
+
+/** Where the bank is, and the secret of its clients. */
+export interface BankAddress {
+  readonly url: string;
+  readonly secret: string;
+}
+
+/** A bank over HTTP. Its log is a file: a payment is on disk before the answer is sent. */
+export class BankServer {
+  readonly #file: number;
+  readonly #bank: Bank;
+  readonly #server: Server;
+  readonly #secret = randomBytes(24).toString('hex');
+  #cut: (() => void) | undefined;
+
+  private constructor(path: string) {
+    this.#file = openSync(path, 'a', 0o600);
+    this.#bank = new Bank((line) => {
+      writeSync(this.#file, `${JSON.stringify(line)}\n`);
+      fsyncSync(this.#file);
+    }, readBankLog(path));
     this.#server = createServer((request, response) => void this.#answer(request, response));
   }
 
   /** Opens the bank on its log file, and listens on a free port of this machine. */
-  static async open(path: string): Promise<BankSink> {
-    const bank = new BankSink(path);
+  static async open(path: string): Promise<BankServer> {
+    const bank = new BankServer(path);
     const listening = Promise.withResolvers<void>();
     bank.#server.once('error', listening.reject);
     bank.#server.listen(0, '127.0.0.1', listening.resolve);
@@ -75,14 +113,13 @@ export class BankSink {
       return;
     }
     if (request.method === 'DELETE') {
-      this.#refund(key);
+      this.#bank.refund(key);
       response.writeHead(204).end();
       return;
     }
-    const known = this.#payments.get(key);
-    const payment = known ?? this.#pay(key, (await bodyOf(request)) as Transfer);
-    if (known !== undefined) this.#log({ at: now(), key, does: 'repeats', payment });
-    const cut = known === undefined ? this.#cut : undefined;
+    const order = (await bodyOf(request)) as Transfer;
+    const cut = this.#bank.has(key) ? undefined : this.#cut;
+    const payment = this.#bank.pay(key, order);
     if (cut === undefined) {
       response
         .writeHead(200, { 'content-type': 'application/json' })
@@ -98,26 +135,28 @@ export class BankSink {
     const wanted = Buffer.from(`Bearer ${this.#secret}`);
     return given.length === wanted.length && timingSafeEqual(given, wanted);
   }
+}
 
-  #pay(key: string, { to, receipt, cents }: Transfer): string {
-    this.#count += 1;
-    const payment = `B-${this.#count}`;
-    this.#log({ at: now(), key, does: 'pays', payment, to, receipt, cents });
-    this.#payments.set(key, payment);
-    return payment;
-  }
-
-  #refund(key: string): void {
-    const payment = this.#payments.get(key);
-    if (payment === undefined) return;
-    this.#log({ at: now(), key, does: 'refunds', payment });
-    this.#payments.delete(key);
-  }
-
-  #log(line: BankLine): void {
-    writeSync(this.#file, `${JSON.stringify(line)}\n`);
-    fsyncSync(this.#file);
-  }
+/** The bank over HTTP, for the tool of a server in any process. */
+export function bankAt({ url, secret }: BankAddress): PayingBank {
+  const send = async (method: string, key: string, body?: object): Promise<Response> => {
+    const response = await fetch(url, {
+      method,
+      headers: { authorization: `Bearer ${secret}`, 'idempotency-key': key },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    if (!response.ok) throw new Error(`The bank answered ${response.status}.`);
+    return response;
+  };
+  return {
+    pay: async (key, order) => {
+      const answer = await (await send('POST', key, order)).json();
+      return (answer as { readonly payment: string }).payment;
+    },
+    refund: async (key) => {
+      await send('DELETE', key);
+    },
+  };
 }
 
 /** The lines of a bank's log. */
@@ -130,8 +169,4 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
   const pieces: Buffer[] = [];
   for await (const piece of request) pieces.push(piece as Buffer);
   return JSON.parse(Buffer.concat(pieces).toString());
-}
-
-function now(): string {
-  return new Date().toISOString();
 }

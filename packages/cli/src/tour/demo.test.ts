@@ -7,8 +7,9 @@ import { Assize, verifyStore } from 'assize/internal/runtime';
 import { openStore } from 'assize/internal/stores';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { budget } from '../domains/budget/index.ts';
-import { Bank } from './demo-payments.ts';
-import { type DemoReport, runDemo } from './demo-story.ts';
+import { Bank } from './bank.ts';
+import { runDemo } from './demo.ts';
+import type { DemoReport } from './demo-text.ts';
 
 let folder: string;
 let url: string;
@@ -40,7 +41,7 @@ describe('the story', () => {
       decided.map(({ at, role, args, invariant_id }) => [
         at.slice(0, 10),
         role,
-        args['tier'],
+        (args as { readonly tier?: string }).tier,
         invariant_id,
       ]),
     ).toEqual([
@@ -105,33 +106,32 @@ describe('the payments', () => {
   test('are those that rules and manager allow, each made once', async () => {
     const { payments } = (await told('memory:')).report;
     const [first, again, over, asked, approved] = payments.steps;
-    const made = (cents: number, claim: string) => ({
-      tool: 'bank.pay',
-      input: { to: 'lab', claim, cents },
+    const made = (cents: number, receipt: string) => ({
+      tool: 'bank.transfer',
+      input: { to: 'lab', receipt, cents },
     });
     expect(first).toMatchObject({
-      ...{ ruling: 'committed', bank: { requests: 1, payments: 1 } },
-      calls: [{ ...made(11_443, 'c1'), phase: 'applied', answer: { receipt: 'R-1' } }],
+      ...{ ruling: 'committed', requests: 1 },
+      calls: [{ ...made(11_443, 'c1'), phase: 'applied', answer: { payment: 'B-1' } }],
     });
     expect(again).toMatchObject({
       entry_id: first!.entry_id,
       repeats: 1,
-      bank: { requests: 0, payments: 1 },
+      requests: 0,
     });
     expect(over).toMatchObject({
-      ...{ ruling: 'rejected', invariant_id: 'CLAIM_LIMIT', calls: [] },
-      bank: { requests: 0, payments: 1 },
+      ...{ ruling: 'rejected', invariant_id: 'RECEIPT_IS_PAID_ONCE', calls: [], requests: 0 },
     });
-    expect(asked).toMatchObject({ ruling: 'escalated', bank: { requests: 0, payments: 1 } });
-    expect(asked!.calls).toEqual([{ ...made(24_692, 'c2'), id: expect.any(String) }]);
+    expect(asked).toMatchObject({ ruling: 'escalated', requests: 0 });
+    expect(asked!.calls).toEqual([{ ...made(61_692, 'c2'), id: expect.any(String) }]);
     expect(approved).toMatchObject({
-      ...{ principal: 'manager:reyes', resolves: asked!.seq, bank: { requests: 1, payments: 2 } },
-      calls: [{ ...made(24_692, 'c2'), phase: 'applied', answer: { receipt: 'R-2' } }],
+      ...{ principal: 'manager:reyes', resolves: asked!.seq, requests: 1 },
+      calls: [{ ...made(61_692, 'c2'), phase: 'applied', answer: { payment: 'B-2' } }],
     });
     expect(payments).toMatchObject({
       totals: {
-        bank: { requests: 2, payments: 2, cents: 36_135 },
-        ledger: { calls: 2, cents: 36_135 },
+        bank: { requests: 2, payments: 2, cents: 73_135 },
+        ledger: { calls: 2, cents: 73_135 },
         equal: true,
       },
       verification: { valid: true, entries: 7, open: 0 },
@@ -146,10 +146,10 @@ describe('the payments', () => {
     expect(printed.filter((line) => line.endsWith('The bank got 1 request.'))).toHaveLength(2);
     expect(printed.filter((line) => line.endsWith('The bank got no request.'))).toHaveLength(3);
     expect(printed).toContain(
-      '     bank.pay cents=24692 claim=c2 to=lab: waits. The bank got no request.',
+      '     bank.transfer cents=61692 receipt=c2 to=lab: waits. The bank got no request.',
     );
     expect(printed.at(-1)).toMatch(
-      /^The bank made 2 payments, 36135 cents .* 2 calls, 36135 cents .*: the same/,
+      /^The bank made 2 payments, 73135 cents .* 2 calls, 73135 cents .*: the same/,
     );
   });
 
@@ -163,9 +163,9 @@ describe('the payments', () => {
       },
     ],
     [
-      'pays for another claim',
+      'pays for another receipt',
       function (this: Bank, key, asked) {
-        return pay.call(this, key, { ...asked, claim: 'c3' });
+        return pay.call(this, key, { ...asked, receipt: 'c3' });
       },
     ],
     [
@@ -238,9 +238,9 @@ describe('its store', () => {
   });
 
   test('gets the payment of a killed demo first, and does not count it', async () => {
-    const story = join(import.meta.dirname, 'demo-story.ts');
+    const story = join(import.meta.dirname, 'demo.ts');
     const killed = `
-      const { Bank } = await import(${JSON.stringify(join(import.meta.dirname, 'demo-payments.ts'))});
+      const { Bank } = await import(${JSON.stringify(join(import.meta.dirname, 'bank.ts'))});
       const { runDemo } = await import(${JSON.stringify(story)});
       Bank.prototype.pay = () => process.kill(process.pid, 'SIGKILL');
       const { signal: interruption } = new AbortController();
@@ -329,29 +329,6 @@ describe('unusable input is refused before any output', () => {
     });
     expect(readFileSync(join(folder, 'demo.db')).equals(before)).toBe(true);
     expect(readdirSync(folder).filter((name) => name.includes('anchors'))).toEqual([]);
-  });
-
-  test('a demo store that trusts another key, and anchors without a store', async () => {
-    const anchors = join(folder, 'demo.db.anchors.json');
-    const earnest = JSON.stringify([generateKeys().publicKey]);
-    writeFileSync(anchors, earnest);
-    await expect(told(url)).rejects.toMatchObject({
-      code: 'usage',
-      message: expect.stringContaining(anchors),
-    });
-    expect(readdirSync(folder)).toEqual(['demo.db.anchors.json']);
-    rmSync(anchors);
-    await told(url);
-    const both = JSON.stringify([
-      ...JSON.parse(readFileSync(anchors, 'utf8')),
-      ...JSON.parse(earnest),
-    ]);
-    writeFileSync(anchors, both);
-    await expect(told(url)).rejects.toMatchObject({
-      code: 'usage',
-      message: expect.stringContaining(anchors),
-    });
-    expect(readFileSync(anchors, 'utf8')).toBe(both);
   });
 
   test('a store of an unknown kind', async () => {
