@@ -75,7 +75,7 @@ export const PACKAGES: Readonly<Record<string, Readonly<Record<string, readonly 
     'tool-calls': ['calls'],
     mining: ['gateway'],
     mcp: [],
-    commands: ['gateway', 'calls', 'mcp'],
+    commands: ['gateway', 'calls', 'mcp', 'mining'],
     hooks: ['gateway', 'calls'],
     operations: ['gateway', 'calls', 'hooks'],
     public: ['calls'],

@@ -222,11 +222,17 @@ function lapsed(id: string): Decision {
   };
 }
 
+/** `asked`: the id of the call that finds the other one begun, by its content or its own id. */
 function begunBefore(
   call: string,
   { class: toolClass, outcome }: Pick<CallRow, 'class' | 'outcome'>,
+  { id: asked }: Pick<AskedCall, 'id'>,
 ): Decision {
-  const reason = `the call ${call} was let through already, and a call is made once; its outcome: ${outcome ?? 'not known'}`;
+  const told =
+    asked === call
+      ? 'a call is made once'
+      : 'its approval was for one call; make this call again, and a person is asked about it';
+  const reason = `the call ${call} was let through already, and ${told}; its outcome: ${outcome ?? 'not known'}`;
   return {
     kind: 'begun',
     call,
@@ -397,7 +403,8 @@ async function ready(
   const now = world.now();
   const row = world.read((state) => {
     const found = Object.hasOwn(state.calls, call) ? state.calls[call] : undefined;
-    const before = found === undefined || isToBegin(found) ? undefined : begunBefore(call, found);
+    const before =
+      found === undefined || isToBegin(found) ? undefined : begunBefore(call, found, asked);
     const isLapsed = found !== undefined && before === undefined && !canBegin(state, found, now);
     return (
       found && {
@@ -456,7 +463,7 @@ async function begin(
   // Another process may have begun it since the state was read.
   const begun = world.read(({ calls }) => {
     const found = Object.hasOwn(calls, call) ? calls[call] : undefined;
-    return found?.begunAt === undefined ? undefined : begunBefore(call, found);
+    return found?.begunAt === undefined ? undefined : begunBefore(call, found, asked);
   });
   if (begun !== undefined) return begun;
   const lost = noTurnOf(world, call);

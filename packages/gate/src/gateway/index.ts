@@ -45,6 +45,7 @@ export {
 } from './one-server.ts';
 export { isToBegin, type OpenCall, openCalls, openRows, SILENT_MS } from './open-calls.ts';
 export { rulesIn } from './rule-text.ts';
+export { flowText } from './rules/flow-text.ts';
 export {
   faultText,
   type ReadCase,
@@ -56,6 +57,7 @@ export {
 export type { Limit, ReadFirst, Rule, Rules, ToolClass, ToolSpec } from './rules/rules.ts';
 export { type RulesWarning, warningsOf } from './rules/warnings.ts';
 export { rulesPolicy } from './rules-policy.ts';
+export { rulesToAllow } from './rules-to-allow.ts';
 export {
   isGlob,
   type ProfileFor,

@@ -36,5 +36,5 @@ export function doubtText(
     .slice(0, SHOWN)
     .map(({ tool, at, id }) => `${tool} of ${at.slice(0, 16)}Z (${id})`);
   const more = calls.length > SHOWN ? ` and ${calls.length - SHOWN} more` : '';
-  return `Assize: ${calls.length === 1 ? '1 call has' : `${calls.length} calls have`} no known outcome: ${listed.join(', ')}${more}. See ${inboxUrl.replace(/\/inbox$/, '/timeline')}/${world.trajectory.id}.`;
+  return `Assize: ${calls.length === 1 ? '1 call has' : `${calls.length} calls have`} no known outcome: ${listed.join(', ')}${more}. See ${inboxUrl.replace(/\/inbox$/, '/timeline')}/${world.trajectory.id}. A call can be settled when its agent has been silent for ten minutes.`;
 }

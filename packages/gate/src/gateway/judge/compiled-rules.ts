@@ -11,6 +11,7 @@ import {
   type ToolClass,
   type ToolSpec,
 } from '../rules/rules.ts';
+import { partText, unansweredText, unknownText } from './answering-rule.ts';
 import { builtInTool } from './built-in-tools.ts';
 import { type Host, type HostPattern, matchesHost, readHostPattern } from './host-name.ts';
 import { isUnder, mayBeUnder } from './path-name.ts';
@@ -95,7 +96,9 @@ export class CompiledRules {
   judge(call: JudgedCall, pinOf: PinOf = NO_PIN, isChanged: boolean = false): Verdict {
     const { agent, tool, parts = [] } = call;
     if (parts.length === 0) return this.#judgeOne(call, pinOf(tool), { isChanged });
-    const verdicts = parts.map((part) => this.#judgeOne({ agent, ...part }, pinOf(part.tool)));
+    const verdicts = parts.map((part) =>
+      aboutPart(part, this.#judgeOne({ agent, ...part }, pinOf(part.tool))),
+    );
     const partsClass = mostHarmful(verdicts.map((verdict) => verdict.class));
     return strictest(this.#judgeOne(call, pinOf(tool), { isChanged, partsClass }), verdicts);
   }
@@ -132,11 +135,11 @@ export class CompiledRules {
     }
     const once = { approvals: 1, coverable: false };
     if (!isKnown && this.rules.unknown === 'deny')
-      found.denied ??= { rule: BUILT_IN.unknown, why: 'neither the rules nor a pin know the tool' };
+      found.denied ??= { rule: BUILT_IN.unknown, why: unknownText(call) };
     else if (!isKnown)
       asks.push({
         rule: BUILT_IN.unknown,
-        why: 'neither the rules nor a pin know the tool',
+        why: unknownText(call),
         ...once,
       });
     if (isChanged)
@@ -151,7 +154,7 @@ export class CompiledRules {
       found.allowed === undefined &&
       found.denied === undefined
     ) {
-      const why = 'no rule applies';
+      const why = builtInTool(call.tool) === undefined ? 'no rule applies' : unansweredText(call);
       if (this.rules.default === 'deny') found.denied = { rule: BUILT_IN.default, why };
       if (this.rules.default === 'ask')
         asks.push({ rule: BUILT_IN.default, why, approvals: 1, coverable: true });
@@ -220,6 +223,29 @@ function mostHarmful(classes: readonly ToolClass[]): ToolClass {
   return BY_HARM[Math.max(...classes.map((each) => BY_HARM.indexOf(each)))] as ToolClass;
 }
 
+/** The first reasons of each rule: a call can have many parts. */
+function few(asks: Iterable<Applied>): Applied[] {
+  const counts = new Map<string, number>();
+  return [...asks].flatMap((each) => {
+    const count = (counts.get(each.rule) ?? 0) + 1;
+    counts.set(each.rule, count);
+    if (count > ASKS_SHOWN) return [];
+    return count < ASKS_SHOWN ? [each] : [{ ...each, why: `${each.why}, and more` }];
+  });
+}
+
+const ASKS_SHOWN = 4;
+
+/** The verdict on a part, whose written rules also name the part that they are about. */
+function aboutPart(part: CallPart, verdict: Verdict): Verdict {
+  const named = (each: Applied): Applied =>
+    BUILT_IN_IDS.has(each.rule) ? each : { ...each, why: `${each.why} (${partText(part)})` };
+  const { asks, denied } = verdict;
+  return { ...verdict, asks: asks.map(named), denied: denied && named(denied) };
+}
+
+const BUILT_IN_IDS: ReadonlySet<string> = new Set(Object.values(BUILT_IN));
+
 /** The verdict on a call by those on its parts and the rules that name the call itself. */
 function strictest(whole: Verdict, parts: readonly Verdict[]): Verdict {
   const all = [whole, ...parts];
@@ -231,7 +257,7 @@ function strictest(whole: Verdict, parts: readonly Verdict[]): Verdict {
     class: whole.class,
     resources: joinedResources(all.map(({ resources }) => resources)),
     denied: all.find(({ denied }) => denied !== undefined)?.denied,
-    asks: [...asks.values()],
+    asks: few(asks.values()),
     approvals: Math.max(1, ...asking.map(({ approvals }) => approvals)),
     coverable: asking.every(({ coverable }) => coverable),
     allowed: parts.find(({ allowed }) => allowed !== undefined)?.allowed,

@@ -1,8 +1,7 @@
 import { type ArgumentSchema, arg, checkArgument } from 'assize/internal/base';
 import { canonicalize } from 'assize/internal/canon';
 import { isMap, isSeq, parseDocument, type YAMLSeq } from 'yaml';
-import { readRules } from '#gateway';
-import { flowText } from './flow-text.ts';
+import { flowText, readRules } from '#gateway';
 import type { GatewayRule } from './gateway-rule.ts';
 
 /** The form of written rules, for argument checks. */
