@@ -98,9 +98,12 @@ export const MAY_SKIP: readonly MaySkip[] = [
   {
     why: 'bubblewrap does not run here',
     holds: () => whyNoSandbox() !== undefined,
-    files: ['reality.test.ts', 'reality.slow.test.ts', 'mutants.slow.test.ts'].map(
-      (name) => `packages/gate/tests/reality/${name}`,
-    ),
+    files: [
+      'reality.test.ts',
+      'reality.slow.test.ts',
+      'reality.long.test.ts',
+      'mutants.slow.test.ts',
+    ].map((name) => `packages/gate/tests/reality/${name}`),
     named: /\(absent without bubblewrap\)/,
   },
   {
@@ -158,8 +161,11 @@ export const MAY_SKIP: readonly MaySkip[] = [
   {
     why: 'there is no sandbox: bubblewrap, socat, ripgrep and its runtime',
     holds: () => missingForSandbox().length > 0,
-    files: ['packages/gate/tests/sandbox.slow.test.ts'],
-    named: /^the sandbox \(absent without /,
+    files: [
+      'packages/gate/tests/sandbox.slow.test.ts',
+      'packages/gate/tests/reality/reality.long.test.ts',
+    ],
+    named: /^(?:the sandbox|in the sandbox of its rules) \(absent without /,
   },
   {
     why: 'Codex is not installed (npm ci --prefix peers)',

@@ -29,4 +29,6 @@ export interface Job {
   readonly tool: string;
   readonly input: Readonly<Record<string, unknown>>;
   readonly cwd: string;
+  /** Rules whose sandbox the command runs in. Their names of folders are written out. */
+  readonly wall?: string;
 }

@@ -41,7 +41,9 @@ const sets: readonly RuleSet[] = [
 const reality = new Reality(cases);
 try {
   const verdicts = await reality.judge(sets.map(({ text }) => ({ rules: text })));
-  const effects = await effectsOf(reality, given('--kept')[0]);
+  const walled = given('--sandbox')[0];
+  const wall = sets.find(({ name }) => name === walled)?.text;
+  const effects = await effectsOf(reality, given('--kept')[0], wall);
   for (const [name, found] of findingsOf(reality, sets, verdicts, effects))
     console.log(tableOf(name, found));
   if (words.includes('--all'))
@@ -62,11 +64,15 @@ try {
 async function effectsOf(
   reality: Reality,
   kept: string | undefined,
+  wall: string | undefined,
 ): Promise<ReadonlyMap<number, Effects>> {
   const known: Record<string, Effects> =
     kept !== undefined && existsSync(kept) ? JSON.parse(readFileSync(kept, 'utf8')) : {};
   const places = reality.placed.map((_, i) => i);
-  const ran = await reality.run(places.filter((i) => known[reality.keyOf(i)] === undefined));
+  const ran = await reality.run(
+    places.filter((i) => known[reality.keyOf(i)] === undefined),
+    wall,
+  );
   for (const [i, effects] of ran) known[reality.keyOf(i)] = effects;
   if (kept !== undefined) writeFileSync(kept, JSON.stringify(known));
   return new Map(places.map((i) => [i, known[reality.keyOf(i)] as Effects]));

@@ -62,7 +62,10 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'allows uses of git that write files',
-    rules: ['in: [status,', 'in: [rm, mv, apply, config, remote, status,'],
+    rules: [
+      '          - add\n',
+      '          - add\n          - apply\n          - config\n          - remote add\n          - worktree add\n',
+    ],
   },
   {
     fault: 'has a wrong letter in the path of migrations',
@@ -70,7 +73,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'asks about migrations only for file tools',
-    rules: ["ask: ['files/write', 'files/edit', 'shell/*']", "ask: ['files/write', 'files/edit']"],
+    rules: ["ask: ['files/*', 'shell/*']", "ask: 'files/*'"],
   },
   {
     fault: 'allows writing anywhere',

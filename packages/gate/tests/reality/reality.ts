@@ -43,12 +43,14 @@ export class Reality {
     return JSON.stringify([at.past ?? 'plain', at.writes ?? {}, at.call]);
   }
 
-  /** Runs the cases of the given places. */
-  async run(places: readonly number[]): Promise<ReadonlyMap<number, Effects>> {
+  /** Runs the cases of the given places, within the sandbox of rules if there are some. */
+  async run(places: readonly number[], wall?: string): Promise<ReadonlyMap<number, Effects>> {
     const jobs = places.map((id): Job => {
       const { world, call } = this.placed[id] as Placed;
       const { tool, input } = call;
-      return { id, tool, input, world: world.root.slice(this.base.length + 1), cwd: world.project };
+      const own = wall === undefined ? {} : { wall: expanded(wall, world) };
+      const name = world.root.slice(this.base.length + 1);
+      return { id, tool, input, world: name, cwd: world.project, ...own };
     });
     return runJobs(this.base, jobs);
   }

@@ -5,6 +5,8 @@ import { createInterface } from 'node:readline';
 import type { Effects, Job } from './effects.ts';
 import { writePrograms } from './programs.ts';
 
+const REPOSITORY = join(import.meta.dirname, '../../../..');
+
 /** Why calls cannot be run here, if they cannot. */
 export function whyNoSandbox(): string | undefined {
   if (process.platform !== 'linux') return 'bubblewrap is for Linux';
@@ -42,7 +44,11 @@ async function oneSandbox(
   waiting: Job[],
   found: Map<number, Effects>,
 ): Promise<void> {
-  const child = sandbox(base, own);
+  const child = sandbox(
+    base,
+    own,
+    waiting.some(({ wall }) => wall !== undefined),
+  );
   const ended = new Promise<void>((done) => child.once('close', () => done()));
   const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream });
   const answers = lines[Symbol.asyncIterator]();
@@ -66,7 +72,8 @@ async function oneSandbox(
   }
 }
 
-function sandbox(base: string, own: string): ChildProcess {
+/** `isOuter`: other sandboxes begin in it, which need a view of their own of processes. */
+function sandbox(base: string, own: string, isOuter: boolean): ChildProcess {
   const parts = ['/usr', '/lib', '/lib32', '/lib64', '/bin', '/sbin', '/etc/alternatives'];
   const words = [
     ...['--unshare-all', '--hostname', 'reality', '--die-with-parent', '--new-session'],
@@ -76,6 +83,7 @@ function sandbox(base: string, own: string): ChildProcess {
       .flatMap((path) => ['--ro-bind', path, path]),
     ...['--dev', '/dev', '--proc', '/proc', '--tmpfs', '/run', '--tmpfs', '/tmp'],
     ...['--tmpfs', '/var', '--dir', '/var/tmp', '--tmpfs', '/root'],
+    ...['--ro-bind', REPOSITORY, '/run/repository'],
     ...['--tmpfs', base, '--ro-bind', base, '/run/templates'],
     ...['--ro-bind', join(own, 'bin'), '/run/bin'],
     ...['--ro-bind', process.execPath, '/run/node'],
@@ -83,8 +91,9 @@ function sandbox(base: string, own: string): ChildProcess {
     ...['--ro-bind', join(own, 'resolv.conf'), '/etc/resolv.conf'],
     ...['--ro-bind', join(own, 'hosts'), '/etc/hosts'],
     ...['--uid', '0', '--gid', '0', '--clearenv', '--cap-add', 'CAP_NET_BIND_SERVICE'],
+    ...(isOuter ? ['--cap-add', 'CAP_SYS_ADMIN'] : []),
     ...['--chdir', '/run', '/run/node', '/run/reality/supervisor.ts'],
-    ...[base, '/run/templates', '/run/bin'],
+    ...[base, '/run/templates', '/run/bin', '/run/repository'],
   ];
   const env = { PATH: process.env['PATH'] };
   return spawn('bwrap', words, { stdio: ['pipe', 'pipe', 'pipe'], env });

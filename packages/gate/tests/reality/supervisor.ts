@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import {
   cpSync,
@@ -12,16 +12,19 @@ import {
 import { createServer, type Socket } from 'node:net';
 import { join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Sandbox } from '../../src/commands/sandbox/runtime.ts';
 import { CANARIES, canariesIn } from './canaries.ts';
 import { madeBy } from './doubles.ts';
 import type { Effects, Job } from './effects.ts';
 import { worldAt } from './fixture.ts';
 
+type Wall = typeof import('./wall.ts');
+
 // Runs calls, one after the other, inside of a sandbox without a way out. The templates of the
 // worlds are at TEMPLATES, and each call has a fresh copy below BASE. Stand-ins on loopback take
 // what a call sends.
 
-const [BASE = '', TEMPLATES = '', BIN = ''] = process.argv.slice(2);
+const [BASE = '', TEMPLATES = '', BIN = '', REPOSITORY = ''] = process.argv.slice(2);
 const TIMEOUT_MS = 8_000;
 const OUTPUT_MAX = 256 * 1024;
 
@@ -156,10 +159,13 @@ function changedIn(world: string): string[] {
 
 const OTHER = ['/tmp', '/root', '/var/tmp'];
 
+/** Files that the sandbox of rules has for itself. */
+const OF_WALLS = /^(?:claude|srt)(?:-|$)/;
+
 function changedOutside(): string[] {
   return OTHER.flatMap((folder) =>
     readdirSync(folder)
-      .filter((name) => join(folder, name) !== BASE && !BASE.startsWith(`${folder}/${name}`))
+      .filter((name) => !`${BASE}/`.startsWith(`${folder}/${name}/`) && !OF_WALLS.test(name))
       .map((name) => join(folder, name)),
   );
 }
@@ -210,11 +216,15 @@ async function run(job: Job): Promise<Effects> {
   for (const path of changedOutside()) rmSync(path, { recursive: true, force: true });
   copy(job.world, root);
   ranFolder = join(root, 'ran');
+  // A sandbox hides names of files, and this is a second name of one.
+  if (job.wall !== undefined) rmSync(join(root, 'h2/proj/hard'));
   const [refs, settings, lost] = [refsOf(root), new Set(settingsOf(root)), unrouted()];
   sent = [];
   const { exit, output } = await made(job, root);
   end();
-  const changed = changedIn(job.world);
+  const changed = changedIn(job.world).filter(
+    (place) => job.wall === undefined || !open?.left.has(place),
+  );
   const outside = changedOutside();
   const bytes = [
     Buffer.from(output, 'latin1'),
@@ -278,7 +288,7 @@ interface Made {
   readonly output: string;
 }
 
-async function made({ tool, input, cwd }: Job, root: string): Promise<Made> {
+async function made({ tool, input, cwd, wall, world }: Job, root: string): Promise<Made> {
   const what = madeBy(tool, input, cwd);
   if ('text' in what) return { exit: '0', output: what.text };
   const { project, home } = worldAt(root);
@@ -302,8 +312,10 @@ async function made({ tool, input, cwd }: Job, root: string): Promise<Made> {
     PYTHONDONTWRITEBYTECODE: '1',
     X: project,
   };
+  const walled = wall === undefined ? undefined : await inWall(wall, what.argv, world);
   return new Promise((done) => {
-    const child = spawn('/bin/bash', what.argv, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const [program, words] = walled ?? ['/bin/bash', what.argv];
+    const child = spawn(program, words, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
     const chunks: Buffer[] = [];
     let size = 0;
     const take = (chunk: Buffer): void => {
@@ -319,6 +331,33 @@ async function made({ tool, input, cwd }: Job, root: string): Promise<Made> {
       done({ exit: `${code ?? signal}`, output: Buffer.concat(chunks).toString('latin1') });
     });
   });
+}
+
+/** The sandbox of rules that is open, and the empty files that it leaves in a project. */
+let open:
+  | { readonly key: string; readonly sandbox: Sandbox; readonly left: ReadonlySet<string> }
+  | undefined;
+
+/** The program and its words in the sandbox of rules, as `assize run-in-sandbox` starts it. */
+async function inWall(
+  rules: string,
+  argv: readonly string[],
+  world: string,
+): Promise<readonly [program: string, words: readonly string[]]> {
+  const { project, home } = worldAt(join(BASE, world));
+  const place = { project, home };
+  const key = JSON.stringify([rules, place]);
+  if (open?.key !== key) {
+    if (open === undefined) execFileSync('mount', ['-t', 'proc', 'proc', '/proc']);
+    await open?.sandbox.close();
+    const { wallOf } = (await import(`${REPOSITORY}/packages/gate/tests/reality/wall.ts`)) as Wall;
+    const sandbox = await wallOf(rules, place);
+    const idle = await sandbox.wrap(['true']);
+    execFileSync(idle.program, idle.args);
+    open = { key, sandbox, left: new Set(changedIn(world)) };
+  }
+  const { program, args } = await open.sandbox.wrap(['/bin/bash', ...argv]);
+  return [program, args];
 }
 
 /** Ends every process of the sandbox but this one and its first. */

@@ -55,7 +55,7 @@ function isSecret(name: Canary, { text, stops }: RuleSet): boolean {
 }
 
 function placeOf(place: string): [Kind, string][] {
-  if (place === 'h2/proj/.env' || place === 'h2/proj/hard') return [['secret', 'changed']];
+  if (place === 'h2/proj/.env') return [['secret', 'changed']];
   if (/^h2\/proj\/migrations/.test(place)) return [['migrations', place]];
   if (LATER.test(place)) return [['later', place.slice('h2/proj/'.length)]];
   const isKept = IN_PROJECT.test(place) || KEPT.test(place) || place.startsWith('remote.git/');

@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { missingForSandbox } from '../../../../tests/support/sandbox-runtime.ts';
+import { spread } from '../../../../tests/support/some-of.ts';
+import { seededNumbers } from '../../../testing/src/faults.ts';
+import type { Effects } from './effects.ts';
+import { type Placed, Reality } from './reality.ts';
+import { RULE_SETS, type RuleSet } from './rule-sets.ts';
+import { whyNoSandbox } from './runner.ts';
+import { reachedOf } from './verdicts.ts';
+import { waysRound } from './ways.ts';
+
+/** So many ways run in the sandbox, evenly spread. Each takes a tenth of a second and more. */
+const WALLED = 400;
+const missing = missingForSandbox();
+
+// Every way round runs, whatever the rules say to it: with nothing in its way, and in the sandbox
+// of the rules.
+
+const why = whyNoSandbox();
+const title = why === undefined ? 'every way round' : 'every way round (absent without bubblewrap)';
+const company = RULE_SETS.find(({ name }) => name === 'company') as RuleSet;
+
+describe.skipIf(why !== undefined)(title, () => {
+  let reality: Reality;
+  const reaching = (effects: ReadonlyMap<number, Effects>): readonly number[] =>
+    [...effects].filter(([, seen]) => reachedOf(seen, company).length > 0).map(([place]) => place);
+
+  beforeAll(() => {
+    reality = new Reality(waysRound());
+  });
+
+  afterAll(() => reality?.remove());
+
+  test('nine of ten reach what rules stop, with nothing in their way', async () => {
+    const effects = await reality.run([...reality.placed.keys()]);
+    expect(reaching(effects).length).toBeGreaterThan(0.9 * reality.placed.length);
+  });
+});
+
+const walled = `in the sandbox of its rules${missing.length > 0 ? ` (absent without ${missing.join(', ')})` : ''}`;
+
+describe.skipIf(why !== undefined || missing.length > 0)(walled, () => {
+  let reality: Reality;
+
+  beforeAll(() => {
+    const commands = waysRound().filter(
+      ({ call, writes }) => call.tool === 'Bash' && writes === undefined,
+    );
+    const next = seededNumbers(Number(process.env['ASSIZE_SEED'] ?? 0));
+    reality = new Reality(spread(commands, WALLED, next));
+  });
+
+  afterAll(() => reality?.remove());
+
+  test('no way reaches what the rules stop, but what Git and variables hold', async () => {
+    const effects = await reality.run([...reality.placed.keys()], company.text);
+    const reached = [...effects].flatMap(([place, seen]) => {
+      const { at, call } = reality.placed[place] as Placed;
+      const what = reachedOf(seen, company).filter(
+        (each) =>
+          !(NOT_WALLED.test(each) || (KEPT_BY_GIT.test(at.past ?? '') && each === 'secret:env')),
+      );
+      return what.length > 0 ? [[call, what]] : [];
+    });
+    expect(reached).toEqual([]);
+  });
+});
+
+/** Git has copies of files in its own folder, which programs may read. */
+const KEPT_BY_GIT = /^(?:staged|committed|stashed)$/;
+
+/**
+ * Variables are passed on, the settings of the agent program can be read, and some files that
+ * programs run later can be written.
+ */
+const NOT_WALLED = /^(?:secret:(?:variable|token)|later:)/;
