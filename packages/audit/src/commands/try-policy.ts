@@ -14,7 +14,7 @@ import {
 } from '@assize/command';
 import { isRulesFile } from '@assize/gate/internal/commands/is-rules-file.ts';
 import { rulesFileIn } from '@assize/gate/internal/commands/rules-files.ts';
-import { gatewayUnder, rulesPolicy } from '@assize/gate/internal/gateway';
+import { enforcing, gatewayUnder, rulesPolicy } from '@assize/gate/internal/gateway';
 import type { Policy } from 'assize/internal/authority';
 import type { Instant } from 'assize/internal/canon';
 import type { Domain } from 'assize/internal/kernel';
@@ -109,7 +109,7 @@ async function tried(
   schema: string | undefined,
 ): Promise<{ policy: Policy; instead: Domain[] }> {
   if (isRulesFile(path)) {
-    const { rules } = rulesFileIn(path);
+    const rules = enforcing(rulesFileIn(path).rules);
     return { policy: rulesPolicy(rules), instead: [gatewayUnder(rules)] };
   }
   const policy = await policyFrom({ policy: path, ...(schema === undefined ? {} : { schema }) });

@@ -14,7 +14,11 @@ export type GatewayTool = CallableTool;
  *
  * @throws GatewayError `bad_argument`
  */
-export function configuration(rules: Rules, tools: readonly GatewayTool[] = []): Configuration {
+export function configuration(
+  rules: Rules,
+  tools: readonly GatewayTool[] = [],
+  trial?: Configuration['trial'],
+): Configuration {
   const runs = tools.filter((tool) => tool.class !== undefined).map(({ name }) => name);
   for (const name of runs) {
     const dot = name.indexOf('.');
@@ -27,7 +31,7 @@ export function configuration(rules: Rules, tools: readonly GatewayTool[] = []):
       },
     );
   }
-  return { rules, runs };
+  return { rules, runs, ...(trial !== undefined && { trial }) };
 }
 
 /**
@@ -36,11 +40,13 @@ export function configuration(rules: Rules, tools: readonly GatewayTool[] = []):
  */
 export function isConfigured(
   { rules: now }: Pick<GatewayState, 'rules'>,
-  { rules, runs }: Configuration,
+  { rules, runs, trial }: Configuration,
 ): boolean {
   const sorted = [...new Set(runs)].sort();
   return (
     now.digest === rulesDigest(rules) &&
+    now.trial?.digest === (trial && rulesDigest(trial.rules)) &&
+    now.trial?.until === trial?.until &&
     now.runs.length === runs.length &&
     sorted.every((name, i) => name === now.runs[i])
   );

@@ -21,7 +21,7 @@ import { configuration, type GatewayTool } from './configuration.ts';
 import { invariants } from './invariants.ts';
 import { CompiledRules, compiledRules } from './judge/compiled-rules.ts';
 import { registeredName } from './names.ts';
-import { NO_RULES, type Rules } from './rules/rules.ts';
+import { enforcing, NO_RULES, type Rules } from './rules/rules.ts';
 import { type GatewayState, gatewayState } from './schema.ts';
 import { widerTerms } from './wider-terms.ts';
 
@@ -52,7 +52,7 @@ export function gateway(options: GatewayOptions = {}): Domain<GatewayState> {
 
 /**
  * The domain that judges by other rules than the recorded ones, to try them on recorded proposals
- * with `backtest`. It is for nothing else: it keeps no figures of its own.
+ * with `backtest`. None of them is only observed. It is for nothing else: it keeps no figures of its own.
  */
 export function gatewayUnder(
   rules: Rules,
@@ -66,11 +66,12 @@ function domainOf(
   tried: Rules | undefined,
 ): Domain<GatewayState> {
   const callable = new Map<string, CallableTool>(tools.map((tool) => [tool.name, tool]));
-  const triedRules = tried === undefined ? undefined : new CompiledRules(tried);
-  const inForce = (state: GatewayState): RulesInForce =>
-    triedRules === undefined
-      ? { compiled: compiledRules(state.rules.text), isTried: false }
-      : { compiled: triedRules, isTried: true };
+  const triedRules = tried === undefined ? undefined : new CompiledRules(enforcing(tried));
+  const inForce = ({ rules: { text, trial } }: GatewayState, at: string): RulesInForce => {
+    if (triedRules !== undefined) return { compiled: triedRules, isTried: true };
+    const judging = trial !== undefined && at < trial.until ? compiledRules(trial.text) : undefined;
+    return { compiled: compiledRules(text), isTried: false, trial: judging };
+  };
   return defineDomain({
     name: 'gateway',
     version: '1',
@@ -129,7 +130,7 @@ function domainOf(
         args: callArgs,
         scopes: ({ server, tool }) => [`tool:${segment(server)}:${segment(tool)}`],
         apply: (state, args, { role, at }) =>
-          applyCall(state, args, { agent: role.agent, at }, inForce(state)),
+          applyCall(state, args, { agent: role.agent, at }, inForce(state, at)),
         onApprove: (state, args) => approveCall(state, args),
         calls: ({ rules: { runs } }, { server, tool, args }) => {
           const name = registeredName(server, tool);
@@ -162,8 +163,7 @@ function domainOf(
         description: 'Pins the definition of a tool.',
         args: pinArgs,
         apply: (state, args, { at }) => {
-          const { compiled } = inForce(state);
-          applyPin(state, args, at, { rules: compiled.rules, spec: (tool) => compiled.spec(tool) });
+          applyPin(state, args, at, inForce(state, at).compiled);
         },
       },
       stand: {
@@ -171,7 +171,7 @@ function domainOf(
         description: 'Asks for a standing approval of an agent’s calls, with a budget and an end.',
         args: standArgs,
         apply: (state, args, { role, at }) =>
-          applyStand(state, args, { agent: agentOf(role), at }, inForce(state).compiled.rules),
+          applyStand(state, args, { agent: agentOf(role), at }, inForce(state, at).compiled.rules),
         widens: widerTerms,
       },
       end_standing: {

@@ -55,6 +55,7 @@ export {
   readRules,
 } from './rules/read-rules.ts';
 export type { Limit, ReadFirst, Rule, Rules, ToolClass, ToolSpec } from './rules/rules.ts';
+export { enforcing } from './rules/rules.ts';
 export { type RulesWarning, warningsOf } from './rules/warnings.ts';
 export { rulesPolicy } from './rules-policy.ts';
 export { rulesToAllow } from './rules-to-allow.ts';

@@ -1,5 +1,5 @@
 import { escalate, type Invariant, pass, type Rules, reject } from 'assize/internal/kernel';
-import { limitText, USES } from './actions/call.ts';
+import { limitText, notReadText, USES } from './actions/call.ts';
 import { readGroup } from './judge/figures.ts';
 import { isOpen } from './open-calls.ts';
 import { ruleText } from './rule-text.ts';
@@ -22,9 +22,7 @@ export function invariants(
       denied === undefined ? pass : reject(ruleText(denied.rule, denied.why)),
     ),
     each('READ_FIRST', '/calls/*', {}, ({ unread: [first] }) =>
-      first === undefined
-        ? pass
-        : reject(ruleText(first.rule, `${first.path} was not read before`)),
+      first === undefined ? pass : reject(ruleText(first.rule, notReadText(first.path))),
     ),
     isTried ? triedLimit(rules) : limits(rules),
     count(

@@ -22,9 +22,9 @@ export interface PinnedTool {
 export function pinnedTools(
   { rules, pins }: GatewayState,
   server: string,
-  agent: string,
+  { agent, now }: { readonly agent: string; readonly now: string },
 ): readonly PinnedTool[] {
-  const compiled = compiledRules(rules.text);
+  const compiled = compiledRules(rules.text).acting({ agent, at: now });
   const prefix = toolKey(server, '');
   return Object.entries(pins).flatMap(([key, pin]) => {
     if (!key.startsWith(prefix)) return [];
@@ -49,10 +49,17 @@ export function isAlwaysDenied(
     server,
     tool,
     agent,
-  }: { readonly server: string; readonly tool: string; readonly agent: string },
+    now,
+  }: {
+    readonly server: string;
+    readonly tool: string;
+    readonly agent: string;
+    readonly now: string;
+  },
 ): boolean {
   const key = toolKey(server, tool);
-  return compiledRules(rules.text).deniesAlways(agent, key, pins[key]);
+  const acting = compiledRules(rules.text).acting({ agent, at: now });
+  return acting.deniesAlways(agent, key, pins[key]);
 }
 
 /** A call that was let through and that has no outcome. */

@@ -32,7 +32,8 @@ export function rulesPolicy(rules: Rules): Policy {
       const asked = askedCall(query);
       if (asked === undefined) return ALLOWED;
       const judge = compiled.spec(asked.tool)?.class === undefined ? classless : compiled;
-      const { denied } = judge.judge(asked);
+      const { agent } = asked;
+      const { denied } = judge.acting({ agent, at: query.at }).judge(asked);
       return denied === undefined ? ALLOWED : denial(denied.rule, denied.why);
     },
   });

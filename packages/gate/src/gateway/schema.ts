@@ -4,6 +4,14 @@ import { CLASSES } from './rules/rules.ts';
 const instant = z.string();
 const applied = z.strictObject({ rule: z.string(), why: z.string() });
 
+/** The ruling of rules that only judge a call. `rule`: the first one that asks or denies. */
+const judged = z.strictObject({
+  ruling: z.enum(['allow', 'ask', 'deny']),
+  rule: z.string().optional(),
+  why: z.string().optional(),
+});
+export type JudgedRuling = z.infer<typeof judged>;
+
 /**
  * One call, with the circumstances under which it was let through. Its arguments are in the entry.
  */
@@ -57,6 +65,10 @@ const call = z.strictObject({
   /** The call that this one takes back, and the one that takes this one back. */
   undoes: z.string().optional(),
   undoneBy: z.string().optional(),
+  /** What the rules would have ruled without observation, where that is something else. */
+  would: judged.optional(),
+  /** What the trial set rules. */
+  trial: judged.optional(),
 });
 
 /** A session of an agent, or of a subagent. */
@@ -115,6 +127,10 @@ export const gatewayState = z.strictObject({
     text: z.string(),
     /** Names of registered tools whose calls Assize makes. */
     runs: z.array(z.string()),
+    /** A set beside these rules that only judges, until a day. */
+    trial: z
+      .strictObject({ id: z.string(), digest: z.string(), text: z.string(), until: z.string() })
+      .optional(),
   }),
   /** `floors`: figures that were above the maximum when it was lowered, by group. */
   limits: z.record(

@@ -84,9 +84,9 @@ const get = operation({
       ({ world }) => {
         const state = world.state as unknown as GatewayState;
         const isOpen = (tool: string): boolean =>
-          covers(tool) && !isAlwaysDenied(state, { server, tool, agent });
+          covers(tool) && !isAlwaysDenied(state, { server, tool, agent, now });
         return {
-          pins: pinnedTools(state, server, agent),
+          pins: pinnedTools(state, server, { agent, now }),
           lists: { resources: isOpen('resources.read'), prompts: isOpen('prompts.get') },
           calls: waitingCalls(state, { server, agent, now }),
         };

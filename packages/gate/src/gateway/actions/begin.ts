@@ -1,5 +1,6 @@
 import { instantToMillis } from 'assize/internal/canon';
 import { z } from 'zod';
+import { windowOf } from '../judge/figures.ts';
 import { takeTurn } from '../judge/turns.ts';
 import { callId } from '../name-forms.ts';
 import { isToBegin } from '../open-calls.ts';
@@ -52,8 +53,10 @@ export function applyBegin(
     throw new Error(
       `the standing approval ${row.standing} that let the call ${call} through has ended; ask again`,
     );
-  if (isStale(row.at, at))
-    throw new Error(`the call ${call} was let through more than a day ago; ask again`);
+  if (isStale(row, at))
+    throw new Error(
+      `the call ${call} was let through more than a day ago, or only observed on an earlier day; ask again`,
+    );
   takeTurn(state, row, at);
   row.begunAt = at;
   if (as !== undefined) row.begunAs = as;
@@ -67,7 +70,7 @@ export function canBegin(
 ): boolean {
   const isJudgedAnew =
     row.rules !== state.rules.digest || isRedefined(state, row) || hasLapsed(state, row, now);
-  return isToBegin(row) && !isJudgedAnew && !isStale(row.at, now);
+  return isToBegin(row) && !isJudgedAnew && !isStale(row, now);
 }
 
 /** Whether the standing approval that let the call through was ended, or has expired. */
@@ -89,7 +92,11 @@ function isRedefined({ pins }: Pick<GatewayState, 'pins'>, { tool, definition }:
   return pin !== undefined && pin.hash !== definition;
 }
 
-/** Whether a call of one time can no longer be begun at another. */
-function isStale(from: string, to: string): boolean {
+/**
+ * Whether a call can no longer be begun at a time. Observation ends with a day (UTC), and so does
+ * what only observation let through.
+ */
+function isStale({ at: from, would }: CallRow, to: string): boolean {
+  if (would !== undefined && windowOf('day', from) < windowOf('day', to)) return true;
   return instantToMillis(to) - instantToMillis(from) > BEGIN_HOURS * HOUR_MS;
 }

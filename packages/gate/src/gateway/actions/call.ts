@@ -1,7 +1,7 @@
 import { arg, checkArgument, type Json } from 'assize/internal/base';
 import { contentHash, instantToMillis } from 'assize/internal/canon';
 import { z } from 'zod';
-import type { CallPart, CompiledRules, Verdict } from '../judge/compiled-rules.ts';
+import type { CallPart, CompiledRules, JudgedCall, Verdict } from '../judge/compiled-rules.ts';
 import { amountOf, figuresOf, groupOf, sumsOf, usedKey } from '../judge/figures.ts';
 import type { Found } from '../judge/path-name.ts';
 import type { Resources } from '../judge/resources.ts';
@@ -9,7 +9,7 @@ import { takeTurn, turnOf } from '../judge/turns.ts';
 import { callId, serverName, sessionId, toolName } from '../name-forms.ts';
 import { AGENT, matchesSome, registeredName, toolKey } from '../names.ts';
 import type { Rules } from '../rules/rules.ts';
-import type { CallRow, GatewayState, StandingApproval } from '../schema.ts';
+import type { CallRow, GatewayState, JudgedRuling, StandingApproval } from '../schema.ts';
 
 /** How many parts a call may have. */
 export const PARTS_MAX = 64;
@@ -99,10 +99,13 @@ export function callIdOf(
 const ANY_CALL = arg.members({ id: arg.optional(arg.text) });
 const CIRCUMSTANCES = arg.members({ agent: arg.text, at: arg.text });
 
-/** The rules of a state, as a domain finds them. `isTried`: other rules than the recorded ones. */
+/** The rules of a state, as a domain finds them. */
 export interface RulesInForce {
   readonly compiled: CompiledRules;
+  /** Whether these are other rules than the recorded ones. */
   readonly isTried: boolean;
+  /** Rules that judge each call beside them. */
+  readonly trial?: CompiledRules | undefined;
 }
 
 /** Records a call with its circumstances. The invariants judge the record. */
@@ -110,7 +113,7 @@ export function applyCall(
   state: GatewayState,
   args: CallArgs,
   { agent, at }: { readonly agent: string; readonly at: string },
-  { compiled, isTried }: RulesInForce,
+  { compiled, isTried, trial }: RulesInForce,
 ): void {
   if (!AGENT.test(agent))
     throw new Error(`the agent ${JSON.stringify(agent)} has no name of letters, digits and _.:@+-`);
@@ -121,30 +124,33 @@ export function applyCall(
   const pin = state.pins[tool];
   const isChanged = args.definition !== undefined && args.definition !== pin?.hash;
   const call = { agent, tool, args: args.args as Json, ...partsOf(args) };
-  const verdict = compiled.judge(call, (name) => state.pins[name], isChanged && pin !== undefined);
-  const row = rowOf(state, verdict, {
-    agent,
-    tool,
-    at,
+  const asked: Circumstances = {
+    ...{ call, at, isChanged: isChanged && pin !== undefined },
     name: registeredName(args.server, args.tool),
     digest: callDigest(args),
-    parts: call.parts,
-  });
+  };
+  const acting = compiled.acting({ agent, at });
+  const judged = judgedRow(state, acting, asked);
+  const { row, verdict } = judged;
+  // What other rules say is found before the call changes the state.
+  const ruled = (by: CompiledRules): JudgedRuling =>
+    rulingOf(state, by, by === acting ? judged : judgedRow(state, by, asked));
+  const would = acting === compiled ? undefined : ruled(compiled);
+  if (would !== undefined && !isSameRuling(would, ruled(acting))) row.would = would;
+  if (trial !== undefined) row.trial = ruled(trial);
   if (args.session !== undefined) row.session = args.session;
   if (args.undoes !== undefined) takeBack(state, args.undoes, { agent, id, tool, compiled });
   if (args.undoes !== undefined) row.undoes = args.undoes;
-  const { limits } = compiled.rules;
-  const first = compiled.mustBeRead(call);
-  if (!('rule' in first)) row.unread = first.flatMap((rule) => notRead(state, rule, { agent, at }));
-  const denied =
-    verdict.denied ??
-    unreadable(limits, row, verdict.resources) ??
-    ('rule' in first ? first : undefined);
+  const { limits } = acting.rules;
   const over = isTried ? overLimit(limits, state, row) : undefined;
   if (over !== undefined) row.over = over;
-  if (denied === undefined && over === undefined)
-    answerByStanding(state, id, row, { verdict, compiled });
-  if (denied !== undefined) row.denied = denied;
+  if (row.denied === undefined && over === undefined) {
+    const name = standingFor(state, row, { verdict, compiled });
+    if (name !== undefined) {
+      row.standing = name;
+      state.spent[`${name}|${id}`] = { ...row.amounts, [USES]: 1 };
+    }
+  }
   if (args.once === true) {
     if (row.run === 'assize')
       throw new Error(`Assize makes the calls of ${tool} itself; ask without \`once\``);
@@ -222,23 +228,32 @@ export function partsOf({ parts }: Pick<CallArgs, 'parts'>): {
 }
 
 interface Circumstances {
-  readonly agent: string;
-  readonly tool: string;
+  readonly call: JudgedCall;
   readonly at: string;
+  /** Whether the caller was shown another definition than the pinned one. */
+  readonly isChanged: boolean;
   readonly name: string;
   readonly digest: string;
-  readonly parts: readonly CallPart[] | undefined;
 }
 
 type NewRow = { -readonly [Member in keyof CallRow]: CallRow[Member] };
 
-function rowOf(
+interface JudgedRow {
+  readonly row: NewRow;
+  readonly verdict: Verdict;
+}
+
+/** The row of a call as rules judge it, without limits and standing approvals. */
+function judgedRow(
   state: GatewayState,
-  verdict: Verdict,
-  { agent, tool, at, name, digest, parts }: Circumstances,
-): NewRow {
+  compiled: CompiledRules,
+  { call, at, isChanged, name, digest }: Circumstances,
+): JudgedRow {
+  const { agent, tool, parts } = call;
+  const verdict = compiled.judge(call, (key) => state.pins[key], isChanged);
   const { resources, asks, allowed } = verdict;
-  return {
+  const first = compiled.mustBeRead(call);
+  const row: NewRow = {
     agent,
     tool,
     ...(parts === undefined ? {} : { parts: [...new Set(parts.map((part) => part.tool))] }),
@@ -253,12 +268,45 @@ function rowOf(
     ),
     reads: listed(resources.reads),
     writes: listed(resources.writes),
-    unread: [],
+    unread: 'rule' in first ? [] : first.flatMap((rule) => notRead(state, rule, { agent, at })),
     asks: [...asks],
     approvals: asks.length === 0 ? 0 : verdict.approvals,
     approvedBy: [],
     ...(allowed === undefined ? {} : { allowed }),
   };
+  const denied =
+    verdict.denied ??
+    unreadable(compiled.rules.limits, row, resources) ??
+    ('rule' in first ? first : undefined);
+  if (denied !== undefined) row.denied = denied;
+  return { row, verdict };
+}
+
+/** The ruling of rules on a call, which changes nothing. */
+function rulingOf(
+  state: GatewayState,
+  compiled: CompiledRules,
+  { row, verdict }: JudgedRow,
+): JudgedRuling {
+  const [unread] = row.unread;
+  const denied =
+    row.denied ??
+    (unread && { rule: unread.rule, why: notReadText(unread.path) }) ??
+    overLimit(compiled.rules.limits, state, row);
+  if (denied !== undefined) return { ruling: 'deny', ...denied };
+  const [question] = row.asks;
+  if (question === undefined || standingFor(state, row, { verdict, compiled }) !== undefined)
+    return { ruling: 'allow' };
+  return { ruling: 'ask', ...question };
+}
+
+function isSameRuling(one: JudgedRuling, other: JudgedRuling): boolean {
+  return one.ruling === other.ruling && one.rule === other.rule;
+}
+
+/** The reason of a refusal by `read_before_write`. */
+export function notReadText(path: string): string {
+  return `${path} was not read before`;
 }
 
 function listed(found: Found<readonly string[]>): string[] {
@@ -329,16 +377,15 @@ export function limitText(sum: number, max: number, text: string): string {
 }
 
 /**
- * Answers the questions by the first standing approval that fits, in order of their ids. One that
+ * The first standing approval that answers the questions of a call, in order of their ids. One that
  * is approved later leaves a waiting call as it is, so that a person can still approve that call.
  */
-function answerByStanding(
+function standingFor(
   state: GatewayState,
-  id: string,
   row: NewRow,
   { verdict, compiled }: { readonly verdict: Verdict } & Pick<RulesInForce, 'compiled'>,
-): void {
-  if (verdict.asks.length === 0 || !verdict.coverable) return;
+): string | undefined {
+  if (verdict.asks.length === 0 || !verdict.coverable) return undefined;
   for (const name of Object.keys(state.standing).sort()) {
     const standing = state.standing[name];
     if (
@@ -349,11 +396,9 @@ function answerByStanding(
       continue;
     if (standing.approvedAt !== undefined && row.at < standing.approvedAt) continue;
     if (!isCovered(standing.tools, row) || !isWithin(standing, compiled.rules.standing)) continue;
-    if (!fits(state, name, standing, verdict.resources)) continue;
-    row.standing = name;
-    state.spent[`${name}|${id}`] = { ...row.amounts, [USES]: 1 };
-    return;
+    if (fits(state, name, standing, verdict.resources)) return name;
   }
+  return undefined;
 }
 
 /** Whether a standing approval is for the call itself, or for each of its parts. */

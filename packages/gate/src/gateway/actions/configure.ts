@@ -3,15 +3,23 @@ import { z } from 'zod';
 import { rulesText } from '../judge/compiled-rules.ts';
 import { figuresOf, readGroup, sumsOf } from '../judge/figures.ts';
 import { faultsOf, plainRules } from '../rules/faults.ts';
-import { type Rules, rules } from '../rules/rules.ts';
+import { DAY, NO_RULES, type Rules, rules } from '../rules/rules.ts';
 import type { CallRow, GatewayState } from '../schema.ts';
 
-/** The arguments of the action `configure`: rules, and the registered tools that Assize calls. */
-export const configureArgs: z.ZodObject<{ rules: typeof rules; runs: z.ZodArray<z.ZodString> }> =
-  z.strictObject({
-    rules,
-    runs: z.array(z.string()).max(1_000),
-  });
+const trial = z.strictObject({ rules, until: DAY });
+
+/** The arguments of the action `configure`. */
+export const configureArgs: z.ZodObject<{
+  rules: typeof rules;
+  runs: z.ZodArray<z.ZodString>;
+  trial: z.ZodOptional<typeof trial>;
+}> = z.strictObject({
+  rules,
+  /** The registered tools that Assize calls. */
+  runs: z.array(z.string()).max(1_000),
+  /** Rules that judge each call beside these until a day, and never act. */
+  trial: trial.optional(),
+});
 export type Configuration = z.infer<typeof configureArgs>;
 
 /** The digest that compares the rules of a state with those of a file. */
@@ -21,7 +29,7 @@ export function rulesDigest(given: Rules): string {
 
 /** The parts of the state that a configuration decides. */
 export function configured(
-  { rules: given, runs }: Configuration,
+  { rules: given, runs, trial }: Configuration,
   calls: Readonly<Record<string, CallRow>>,
 ): Pick<GatewayState, 'rules' | 'limits' | 'used'> {
   const used = figuresOf(given.limits, calls);
@@ -33,10 +41,9 @@ export function configured(
   }
   return {
     rules: {
-      id: given.id,
-      digest: rulesDigest(given),
-      text: rulesText(given),
+      ...textOf(given),
       runs: [...new Set(runs)].sort(),
+      ...(trial !== undefined && { trial: { ...textOf(trial.rules), until: trial.until } }),
     },
     limits: Object.fromEntries(
       given.limits.map(({ id, max }) => [id, { max, floors: floors.get(id) ?? {} }]),
@@ -45,12 +52,16 @@ export function configured(
   };
 }
 
+function textOf(given: Rules): Pick<GatewayState['rules'], 'id' | 'digest' | 'text'> {
+  return { id: given.id, digest: rulesDigest(given), text: rulesText(given) };
+}
+
 /**
  * Puts rules in force. Figures are counted again from the recorded calls, so a changed limit counts
  * the calls of its present window. A figure above a lowered maximum stays, and cannot grow.
  */
 export function applyConfigure(state: GatewayState, given: Configuration): void {
-  const [fault] = faultsOf(given.rules);
+  const [fault] = [given.rules, given.trial?.rules ?? NO_RULES].flatMap(faultsOf);
   if (fault !== undefined) throw new Error(`rules at /${fault.path.join('/')}: ${fault.problem}`);
   const { rules: now, limits, used } = configured(given, state.calls);
   state.rules = now;

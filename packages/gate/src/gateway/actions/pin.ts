@@ -25,25 +25,27 @@ export function definitionHash(definition: Readonly<Record<string, unknown>>): s
 
 /**
  * Pins the definition of a tool. A changed definition is held for approval, and so is the first
- * one, unless the rules trust the server or say the class of the tool.
+ * one, unless the rules trust the server or say the class of the tool. Under a file that observes
+ * every agent none is held.
  */
 export function applyPin(
   state: GatewayState,
   { server, tool, definition }: z.infer<typeof pinArgs>,
   at: string,
-  { rules, spec }: { readonly rules: CompiledRules['rules']; readonly spec: CompiledRules['spec'] },
+  compiled: CompiledRules,
 ): void {
   const key = toolKey(server, tool);
   const hash = definitionHash(definition);
   const before = state.pins[key];
   if (before?.hash === hash) return;
-  const isTrusted = rules.trust.includes(server) || spec(key)?.class !== undefined;
+  const isTrusted =
+    compiled.rules.trust.includes(server) || compiled.spec(key)?.class !== undefined;
   state.pins[key] = {
     hash,
     ...annotated(definition),
     at,
     ...(before === undefined ? {} : { was: before.hash }),
-    held: before !== undefined || !isTrusted,
+    held: (before !== undefined || !isTrusted) && !compiled.isOpen(at),
   };
 }
 

@@ -14,6 +14,7 @@ import { Assize, type AssizeOptions, type Trajectory } from 'assize/internal/run
 import { gateway } from '../gateway.ts';
 import { rulesIn } from '../rule-text.ts';
 import type { ReadCase, RulesFile } from '../rules/read-rules.ts';
+import { enforcing } from '../rules/rules.ts';
 import { listOf, type WrittenStep } from '../rules/written.ts';
 import { rulesPolicy } from '../rules-policy.ts';
 
@@ -42,13 +43,14 @@ export interface CaseOptions {
 
 /**
  * Runs cases through the domain and the policy of the rules, each in a trajectory of its own.
- * Assize calls no tool: every call is asked for, and reported by the case.
+ * A rule that is only observed counts too. Assize calls no tool: every call is asked for, and reported by the case.
  */
 export async function runCases(
-  { rules, cases: own }: Pick<RulesFile, 'rules' | 'cases'>,
+  { rules: written, cases: own }: Pick<RulesFile, 'rules' | 'cases'>,
   { store, counselors }: CaseOptions,
   more: readonly ReadCase[] = [],
 ): Promise<readonly StepResult[]> {
+  const rules = enforcing(written);
   const domain = gateway({ rules, ...(counselors === undefined ? {} : { counselors }) });
   const keys = generateKeys();
   const clock = new CaseClock();

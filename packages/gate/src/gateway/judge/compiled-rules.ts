@@ -13,6 +13,7 @@ import {
 } from '../rules/rules.ts';
 import { partText, unansweredText, unknownText } from './answering-rule.ts';
 import { builtInTool } from './built-in-tools.ts';
+import { windowOf } from './figures.ts';
 import { type Host, type HostPattern, matchesHost, readHostPattern } from './host-name.ts';
 import { isUnder, mayBeUnder } from './path-name.ts';
 import { joinedResources, type Resources, resourcesOf } from './resources.ts';
@@ -71,8 +72,18 @@ export class CompiledRules {
   readonly #rows: readonly Row[];
   readonly #specs: ReadonlyMap<string, ToolSpec>;
 
-  constructor(rules: Rules) {
+  /** Whether a call that no rule is about is let through, also of an unknown tool. */
+  readonly #isOpen: boolean;
+  /** Whether some rule is only observed, by itself. */
+  readonly #isObserving: boolean;
+  /** The rules that act, by the day and by whether the file is only observed. */
+  readonly #acting: LruCache<CompiledRules> = new LruCache(4);
+
+  constructor(rules: Rules, isOpen: boolean = false) {
     this.rules = rules;
+    this.#isOpen = isOpen;
+    const all = [rules.rules, rules.limits, rules.read_before_write].flat();
+    this.#isObserving = all.some(({ mode }) => mode === 'observe');
     this.#specs = new Map(rules.tools.map((spec) => [spec.name, spec]));
     this.#rows = rules.rules.map((rule) => ({
       rule,
@@ -87,6 +98,33 @@ export class CompiledRules {
     const own = this.#specs.get(tool);
     const builtIn = builtInTool(tool);
     return builtIn === undefined ? own : { ...builtIn, ...own };
+  }
+
+  /** Whether the file only observes at a time: the calls of one agent, or of every agent. */
+  isOpen(at: string, agent?: string): boolean {
+    const { mode, until = '', agents } = this.rules;
+    const isMeant = agents === undefined || (agent !== undefined && agents.includes(agent));
+    return this.#isOpen || (mode === 'observe' && at < until && isMeant);
+  }
+
+  /** The rules that act on the calls of an agent at a time: those that are not only observed. */
+  acting({ agent, at }: { readonly agent: string; readonly at: string }): CompiledRules {
+    const isOpen = this.isOpen(at, agent);
+    if (!isOpen && !this.#isObserving) return this;
+    return this.#acting.get(`${isOpen} ${windowOf('day', at)}`, () => {
+      const acts = <T extends Pick<Rule, 'mode' | 'until'>>(list: readonly T[]): T[] =>
+        list.filter((each) => (isOpen ? each.mode === 'enforce' : at >= (each.until ?? '')));
+      const { rules, limits, read_before_write } = this.rules;
+      return new CompiledRules(
+        {
+          ...this.rules,
+          rules: acts(rules),
+          limits: acts(limits),
+          read_before_write: acts(read_before_write),
+        },
+        isOpen,
+      );
+    });
   }
 
   /**
@@ -113,7 +151,7 @@ export class CompiledRules {
   ): Verdict {
     const spec = this.spec(call.tool);
     const hasParts = partsClass !== undefined;
-    const isKnown = spec !== undefined || pin !== undefined || hasParts;
+    const isKnown = spec !== undefined || pin !== undefined || hasParts || this.#isOpen;
     const toolClass = partsClass ?? spec?.class ?? pin?.class ?? 'irreversible';
     const resources = resourcesOf(spec, call.args);
     const found: { denied?: Applied; allowed?: string } = {};
@@ -142,7 +180,7 @@ export class CompiledRules {
         why: unknownText(call),
         ...once,
       });
-    if (isChanged)
+    if (isChanged && !this.#isOpen)
       asks.push({
         rule: BUILT_IN.changed,
         why: 'the definition of the tool is not the pinned one',
@@ -150,6 +188,7 @@ export class CompiledRules {
       });
     if (
       !hasParts &&
+      !this.#isOpen &&
       asks.length === 0 &&
       found.allowed === undefined &&
       found.denied === undefined
@@ -173,13 +212,15 @@ export class CompiledRules {
   /** Whether every call of a tool by an agent is denied, whatever its arguments. */
   deniesAlways(agent: string, tool: string, pin: KnownPin | undefined): boolean {
     const spec = this.spec(tool);
-    if (spec === undefined && pin === undefined && this.rules.unknown === 'deny') return true;
+    const isKnown = spec !== undefined || pin !== undefined || this.#isOpen;
+    if (!isKnown && this.rules.unknown === 'deny') return true;
     const toolClass = spec?.class ?? pin?.class ?? 'irreversible';
     const about = this.#rows
       .map(({ rule }) => rule)
       .filter((rule) => isAbout(rule, { agent, tool }, toolClass));
     if (about.some((rule) => rule.effect === 'deny' && isForAllArguments(rule))) return true;
-    return this.rules.default === 'deny' && about.every((rule) => rule.effect === 'deny');
+    if (this.#isOpen || this.rules.default !== 'deny') return false;
+    return about.every((rule) => rule.effect === 'deny');
   }
 
   /**

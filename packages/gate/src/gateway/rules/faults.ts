@@ -15,6 +15,7 @@ export interface Fault {
 /** The faults of rules that fit the schema: pointers, paths, hosts, conditions and ids. */
 export function faultsOf(rules: Rules): readonly Fault[] {
   return [
+    ...modeFaults(rules),
     ...rules.tools.flatMap(toolFaults),
     ...repeated(rules),
     ...rules.rules.flatMap((rule, i) => {
@@ -32,6 +33,42 @@ export function faultsOf(rules: Rules): readonly Fault[] {
     }),
     ...rules.read_before_write.flatMap(({ path = [] }, i) =>
       path.flatMap((prefix, n) => pathFault(prefix, ['read_before_write', i, 'path', n])),
+    ),
+  ];
+}
+
+/** Observation has an end. A rule that allows refuses nothing, so it is not observed. */
+function modeFaults(rules: Rules): Fault[] {
+  const observed = { path: ['mode'], problem: 'needs until: the day from which the rules hold' };
+  const stray = (member: string, path: Fault['path']): Fault => ({
+    path: [...path, member],
+    problem: `belongs to mode: observe`,
+  });
+  const lists = {
+    rules: rules.rules,
+    limits: rules.limits,
+    read_before_write: rules.read_before_write,
+  };
+  return [
+    ...(rules.mode === 'observe' && rules.until === undefined ? [observed] : []),
+    ...(['until', 'agents'] as const)
+      .filter((member) => rules[member] !== undefined && rules.mode !== 'observe')
+      .map((member) => stray(member, [])),
+    ...Object.entries(lists).flatMap(([list, all]) =>
+      all.flatMap((each, i) => {
+        const path = [list, i];
+        if (each.mode !== undefined && 'effect' in each && each.effect === 'allow')
+          return [{ path: [...path, 'mode'], problem: 'belongs to a rule with deny or ask' }];
+        if (each.until !== undefined && each.mode !== 'observe') return [stray('until', path)];
+        return each.mode === 'observe' && each.until === undefined
+          ? [
+              {
+                path: [...path, 'mode'],
+                problem: observed.problem.replace('the rules hold', 'the rule holds'),
+              },
+            ]
+          : [];
+      }),
     ),
   ];
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ruleId, serverName, toolPattern, unitName } from '../name-forms.ts';
+import { agentName, ruleId, serverName, toolPattern, unitName } from '../name-forms.ts';
 
 /**
  * Rules in their normal form: what `assize.yaml` says without its shorthands and its cases. This
@@ -9,6 +9,13 @@ import { ruleId, serverName, toolPattern, unitName } from '../name-forms.ts';
 export const CLASSES = ['read', 'reversible', 'irreversible'] as const;
 /** How far the effect of a tool can be undone. An unknown tool counts as irreversible. */
 export type ToolClass = (typeof CLASSES)[number];
+
+/** `observe`: the rules judge each call, and their answer is recorded and not obeyed. */
+const MODES = ['observe', 'enforce'] as const;
+export const DAY: z.ZodISODate = z.iso.date('is no day; write one such as 2026-12-14');
+
+/** On one rule, before the mode of the file. `until`: the day from which an observed rule holds. */
+const modal = { mode: z.enum(MODES).optional(), until: DAY.optional() };
 
 const TOOLS = z.array(toolPattern).min(1, 'is empty, so the rule would never apply');
 const POINTERS = z.array(z.string());
@@ -63,6 +70,7 @@ const rule = z.strictObject({
   /** For `ask`: whether a standing approval can answer. Default: if one approval is enough. */
   standing: z.boolean().optional(),
   because: TEXT.optional(),
+  ...modal,
 });
 export type Rule = z.infer<typeof rule>;
 
@@ -78,6 +86,7 @@ const limit = z.strictObject({
   /** The unit that is summed. Default: calls are counted. */
   unit: unitName.optional(),
   because: TEXT.optional(),
+  ...modal,
 });
 export type Limit = z.infer<typeof limit>;
 
@@ -89,6 +98,7 @@ const readFirst = z.strictObject({
   /** How old the reading may be. Default: 24. */
   hours: z.int().min(1).max(24).optional(),
   because: TEXT.optional(),
+  ...modal,
 });
 export type ReadFirst = z.infer<typeof readFirst>;
 
@@ -110,6 +120,9 @@ const LISTED = 1_000;
 
 export const rules = z.strictObject({
   id: ruleId,
+  ...modal,
+  /** The agents of an observing file, whose calls are only observed. Default: all. */
+  agents: z.array(agentName).min(1).max(LISTED).optional(),
   /** The answer if no rule applies to a known tool. */
   default: z.enum(['allow', 'ask', 'deny']),
   /** The answer for a tool that neither the file nor a pin knows. */
@@ -153,3 +166,15 @@ export const BUILT_IN: Readonly<Record<'default' | 'unknown' | 'changed', string
   unknown: 'unknown-tool',
   changed: 'changed-definition',
 };
+
+/** The rules as they are when nothing is only observed any more. */
+export function enforcing({ mode: _, until: __, agents: ___, ...rules }: Rules): Rules {
+  const enforced = <T extends Pick<Rule, 'mode' | 'until'>>(list: readonly T[]): T[] =>
+    list.map(({ mode: _, until: __, ...each }) => each as T);
+  return {
+    ...rules,
+    rules: enforced(rules.rules),
+    limits: enforced(rules.limits),
+    read_before_write: enforced(rules.read_before_write),
+  };
+}

@@ -32,6 +32,8 @@ const rule = z.strictObject({
   approvals: ruleShape.approvals,
   standing: ruleShape.standing,
   because: ruleShape.because,
+  mode: ruleShape.mode,
+  until: ruleShape.until,
 });
 
 const limitShape = shape.limits.element.shape;
@@ -82,6 +84,9 @@ export const casesFile: z.ZodObject<{ cases: z.ZodArray<typeof oneCase> }> = z.s
 
 export const written = z.strictObject({
   id: shape.id,
+  mode: shape.mode,
+  until: shape.until,
+  agents: oneOrMore(agentName).optional(),
   default: shape.default.optional(),
   unknown: shape.unknown.optional(),
   trust: shape.trust.optional(),
@@ -114,6 +119,8 @@ export function normalised(file: Written): Normal {
   const tools = Object.entries(file.tools ?? {});
   const rules: Rules = {
     id: file.id,
+    ...present(file, ['mode', 'until']),
+    ...lists(file, ['agents']),
     default: file.default ?? 'ask',
     unknown: file.unknown ?? 'ask',
     trust: [...(file.trust ?? [])],
@@ -129,15 +136,23 @@ export function normalised(file: Written): Normal {
           effect: effectOf(each),
           tools: listOf(each[effectOf(each)]),
           ...lists(each, ['class', 'agents', 'path', 'host']),
-          ...present(each, ['amount', 'where', 'approvals', 'standing', 'because']),
+          ...present(each, [
+            'amount',
+            'where',
+            'approvals',
+            'standing',
+            'because',
+            'mode',
+            'until',
+          ]),
         }) as Rule,
     ),
     limits: (file.limits ?? []).map((each) => ({
-      ...present(each, ['id', 'per', 'max', 'unit', 'because']),
+      ...present(each, ['id', 'per', 'max', 'unit', 'because', 'mode', 'until']),
       ...lists(each, ['tools', 'each']),
     })) as Rules['limits'],
     read_before_write: (file.read_before_write ?? []).map((each) => ({
-      ...present(each, ['id', 'hours', 'because']),
+      ...present(each, ['id', 'hours', 'because', 'mode', 'until']),
       ...lists(each, ['tools', 'path']),
     })) as Rules['read_before_write'],
     ...(file.turns !== undefined && {
