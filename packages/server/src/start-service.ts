@@ -61,7 +61,7 @@ export async function startService(
   options: ServeOptions,
   { store, metrics, receivers, wakeNotices, onFailure }: ServicePorts,
 ): Promise<ServerService> {
-  const { root, domains, policy, rules, deployment, clock = systemClock } = options;
+  const { root, domains, policy, rules, trial, deployment, clock = systemClock } = options;
   const { server } = options.config;
   checkNames(options.config, [...domains, agentsDomain()]);
   anchorRoot(options.config.store, root.publicKey);
@@ -110,7 +110,10 @@ export async function startService(
   const last = file === undefined ? checkpointInStore(store) : checkpointInFile(file);
   const gateways = new GatewayWorlds({
     ...{ assize, store, clock, systemWrits, worlds: config.worlds, onFailure },
-    rules: rules && { rules, tools: config.tools.filter(({ name }) => name.includes('.')) },
+    rules: rules && {
+      ...{ rules, trial },
+      tools: config.tools.filter(({ name }) => name.includes('.')),
+    },
     newest: new NewestRules(store, root, systemRandom),
   });
   const service: ServerService = {

@@ -6,7 +6,7 @@ import { addMicros, generateKeys } from '#canon';
 import { type Cell, cellDeployment } from '#cells';
 import type { AssizeConfig, PrincipalConfig, ResolvedConfig, RootKey, ServerConfig } from '#config';
 import { budget } from '#domains/budget';
-import type { Rules } from '#domains/gateway';
+import type { Configuration, Rules } from '#domains/gateway';
 import type { Domain } from '#kernel';
 import type { EntryRow, SideRow } from '#ledger';
 import { type Clock, systemClock } from '#oracle';
@@ -70,6 +70,7 @@ export interface Starting {
   readonly cell?: Cell;
   readonly domains?: readonly Domain[];
   readonly rules?: Rules;
+  readonly trial?: Configuration['trial'];
   readonly clock?: Clock;
   readonly console?: ConsoleFiles | undefined;
   readonly verifiers?: ServeOptions['verifiers'];
@@ -139,7 +140,7 @@ export async function start(starting: Starting = {}): Promise<TestServer> {
   const store = notingKinds(opened, sideKinds);
   const lines: string[] = [];
   const serving = await serve({
-    ...{ config, store, root: ROOT, domains, clock, rules: starting.rules },
+    ...{ config, store, root: ROOT, domains, clock, rules: starting.rules, trial: starting.trial },
     deployment: cell && cellDeployment(cell),
     ...{ console: starting.console, verifiers: starting.verifiers },
     policyOf: (rules) => ruleTable(parseRuleTable(rules)),

@@ -16,10 +16,13 @@ import {
   withSharedOptions,
 } from '@assize/command';
 import { isRulesFile } from '@assize/gate/internal/commands/is-rules-file.ts';
-import { rulesFileIn } from '@assize/gate/internal/commands/rules-files.ts';
+import { rulesFileIn, trialBeside } from '@assize/gate/internal/commands/rules-files.ts';
 import {
+  type Configuration,
   faultText,
   gateway,
+  observationOf,
+  observingText,
   type Rules,
   rulesPolicy,
   warningsOf,
@@ -28,6 +31,7 @@ import { serve as startServer } from '@assize/server/internal';
 import { parseRuleTable, ruleTable } from 'assize/internal/authority';
 import { loadConfig, type ResolvedConfig, rootKeyOf } from 'assize/internal/config';
 import type { Domain } from 'assize/internal/kernel';
+import { systemClock } from 'assize/internal/oracle';
 import { openStore, sealKeys } from 'assize/internal/stores';
 import { type Command, InvalidArgumentError } from 'commander';
 import { builtConsole, bundleVerifiers } from '../files/built-console.ts';
@@ -108,9 +112,11 @@ export function serve(program: Command): void {
             );
           const rules = rulesOf(config);
           const domains = await domainsOf(config, rules);
+          const trial = rules && trialBeside(config.policyFile as string);
+          for (const text of judgingTexts(rules, trial)) note(text);
           const serving = await startServer({
             config: { ...config, store: url },
-            ...{ store, deployment: served?.deployment, root, domains, rules },
+            ...{ store, deployment: served?.deployment, root, domains, rules, trial },
             logKeys: () => serverLogKeys(url, root),
             policy: rules === undefined ? await projectPolicy() : rulesPolicy(rules),
             console: await builtConsole(),
@@ -168,6 +174,17 @@ function rulesOf({ policyFile, tools }: ResolvedConfig): Rules | undefined {
   const file = rulesFileIn(policyFile);
   for (const warning of warningsOf(file, tools)) note(faultText(warning));
   return file.rules;
+}
+
+/** What only judges after the start, of the rules and of a trial set. */
+function judgingTexts(rules: Rules | undefined, trial: Configuration['trial']): string[] {
+  const now = systemClock.now();
+  const observed = rules && observationOf(rules, now);
+  const isTrying = trial !== undefined && now < trial.until;
+  return [
+    ...(observed === undefined ? [] : [`The rules are ${observingText(observed)}.`]),
+    ...(isTrying ? [`The trial set ${trial.rules.id} judges until ${trial.until}.`] : []),
+  ];
 }
 
 /** The gateway domain knows the tools of the configuration, unless the project has its own. */

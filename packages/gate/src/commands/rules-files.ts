@@ -1,7 +1,15 @@
 import { existsSync } from 'node:fs';
 import { CliError, readText } from '@assize/command';
 import { isAssizeError } from 'assize/internal/base';
-import { type ReadCase, type RulesFault, type RulesFile, readCases, readRules } from '#gateway';
+import {
+  type Configuration,
+  enforcing,
+  type ReadCase,
+  type RulesFault,
+  type RulesFile,
+  readCases,
+  readRules,
+} from '#gateway';
 
 /** A rules file. @throws CliError with file, line and column of each fault */
 export function rulesFileIn(path: string): RulesFile {
@@ -12,6 +20,29 @@ export function rulesFileIn(path: string): RulesFile {
 export function casesBeside(path: string): readonly ReadCase[] {
   const beside = path.replace(/\.(ya?ml)$/i, '.cases.$1');
   return existsSync(beside) ? inFile(() => readCases(readText(beside), beside)) : [];
+}
+
+/** The name of the trial set of `FILE.yaml`. */
+export function trialFileOf(path: string): string {
+  return path.replace(/\.(ya?ml)$/i, '.trial.$1');
+}
+
+/**
+ * The trial set of `FILE.trial.yaml` beside `FILE.yaml`, if that file exists. It says that it only
+ * observes, and until when.
+ *
+ * @throws CliError
+ */
+export function trialBeside(path: string): Configuration['trial'] {
+  const beside = trialFileOf(path);
+  if (!existsSync(beside)) return undefined;
+  const { mode, until, agents, ...rules } = rulesFileIn(beside).rules;
+  if (mode === 'observe' && until !== undefined && agents === undefined)
+    return { rules: enforcing(rules), until };
+  throw new CliError(
+    'bad_input',
+    `${beside} is a trial set, which only judges. Write mode: observe and until: DAY into it, without agents.`,
+  );
 }
 
 /** The faults of a rules file, where an error has some. */

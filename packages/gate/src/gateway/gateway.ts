@@ -74,7 +74,7 @@ function domainOf(
   };
   return defineDomain({
     name: 'gateway',
-    version: '1',
+    version: '2',
     state: gatewayState,
     initial: {
       ...configured(configuration(rules, tools), {}),

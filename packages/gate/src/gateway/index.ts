@@ -46,6 +46,7 @@ export {
 export { isToBegin, type OpenCall, openCalls, openRows, SILENT_MS } from './open-calls.ts';
 export { rulesIn } from './rule-text.ts';
 export { flowText } from './rules/flow-text.ts';
+export { type Observation, observationOf, observingText } from './rules/observation.ts';
 export {
   faultText,
   type ReadCase,

@@ -45,7 +45,13 @@ export interface GatewayWorldsOptions {
   /** The worlds of the configuration. */
   readonly worlds: Readonly<Record<string, { readonly domain: string }>>;
   /** The rules of the file, and the registered tools. Absent: the recorded rules stay in force. */
-  readonly rules?: { readonly rules: Rules; readonly tools: readonly GatewayTool[] } | undefined;
+  readonly rules?:
+    | {
+        readonly rules: Rules;
+        readonly tools: readonly GatewayTool[];
+        readonly trial?: Configuration['trial'];
+      }
+    | undefined;
   readonly newest: NewestRules;
   readonly onFailure: (error: unknown) => void;
 }
@@ -76,11 +82,16 @@ export class GatewayWorlds {
     const { rules, store } = options;
     this.#options = options;
     this.#replayer = new Replayer(store);
-    this.#wanted = rules && configuration(rules.rules, rules.tools);
+    this.#wanted = rules && configuration(rules.rules, rules.tools, rules.trial);
     this.#digest =
       rules === undefined
         ? ''
-        : contentHash([rulesDigest(rules.rules), (this.#wanted?.runs ?? []).toSorted()]);
+        : contentHash([
+            ...[rulesDigest(rules.rules), (this.#wanted?.runs ?? []).toSorted()],
+            ...(rules.trial === undefined
+              ? []
+              : [rulesDigest(rules.trial.rules), rules.trial.until]),
+          ]);
   }
 
   /** The trajectories that wait for the rules. */

@@ -21,9 +21,10 @@ import type { RuleTable } from 'assize/internal/authority';
 import { isAssizeError } from 'assize/internal/base';
 import type { Tool } from 'assize/internal/effects';
 import { rulesWithoutOverride, type UnknownName, unknownNames } from 'assize/internal/kernel';
+import { systemClock } from 'assize/internal/oracle';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { faultText, type RulesFault, warningsOf } from '#gateway';
+import { faultText, observationOf, observingText, type RulesFault, warningsOf } from '#gateway';
 import { isRulesFile } from '../is-rules-file.ts';
 import { casesBeside, rulesFaultsOf, rulesFileIn } from '../rules-files.ts';
 
@@ -112,6 +113,7 @@ function checkRules({ json, out }: Session, path: string, tools: readonly Tool[]
   const { rules } = file;
   const cases = [...file.cases, ...beside];
   const warnings = warningsOf(file, tools);
+  const observed = observationOf(rules, systemClock.now());
   if (json)
     out.document({
       faults: [],
@@ -119,6 +121,7 @@ function checkRules({ json, out }: Session, path: string, tools: readonly Tool[]
       count: rules.rules.length,
       cases: cases.length,
       warnings,
+      ...(observed === undefined ? {} : { observing: observed }),
     });
   else {
     for (const warning of warnings) out.line(line`${yellow('warning')} ${faultText(warning)}`);
@@ -130,6 +133,7 @@ function checkRules({ json, out }: Session, path: string, tools: readonly Tool[]
     ].join(', ');
     if (warnings.length === 0)
       out.line(line`${green('known')}: all names in ${rules.id} (${parts})`);
+    if (observed !== undefined) out.line(line`${yellow(observingText(observed))}`);
   }
   return warnings.length === 0 ? EXIT.ok : EXIT.negative;
 }

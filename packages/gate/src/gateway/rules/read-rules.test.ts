@@ -53,6 +53,32 @@ describe('a fault has file, line, column and a remedy', () => {
       ],
     ],
     [
+      'observation without an end',
+      'id: a\nmode: observe\nagents: ada\n',
+      ['assize.yaml:2:7: /mode needs until: the day from which the rules hold.'],
+    ],
+    [
+      'an end and agents without observation',
+      'id: a\nagents: ada\nuntil: 2026-12-14\n',
+      [
+        'assize.yaml:2:9: /agents belongs to mode: observe.',
+        'assize.yaml:3:8: /until belongs to mode: observe.',
+      ],
+    ],
+    [
+      'an end that is no day',
+      'id: a\nmode: observe\nuntil: 2026-02-30\n',
+      ['assize.yaml:3:8: /until is no day; write one such as 2026-12-14.'],
+    ],
+    [
+      'an observed rule without an end, and one that allows',
+      `${TOOLS}rules:\n  - { id: x, deny: fs/read, mode: observe }\n  - { id: y, allow: fs/read, mode: enforce }\n`,
+      [
+        'assize.yaml:5:35: /rules/0/mode needs until: the day from which the rule holds.',
+        'assize.yaml:6:36: /rules/1/mode belongs to a rule with deny or ask.',
+      ],
+    ],
+    [
       'a path with ..',
       `${TOOLS}rules:\n  - id: x\n    allow: fs/read\n    path: [/repo, /repo/../etc]\n`,
       [
