@@ -1,6 +1,6 @@
 import type { LogKeys } from '@assize/audit/internal/checkpoints';
 import type { BundleVerifiers } from '@assize/audit/internal/operations';
-import type { Configuration, Rules } from '@assize/gate/internal/gateway';
+import type { Rules, TrialSet } from '@assize/gate/internal/gateway';
 import type { Policy } from 'assize/internal/authority';
 import type { Json } from 'assize/internal/base';
 import type { Deployment, ResolvedConfig, RootKey } from 'assize/internal/config';
@@ -22,7 +22,7 @@ export interface ServeOptions {
   /** The rules of the worlds of the gateway domain. Default: those in force there. */
   readonly rules?: Rules | undefined;
   /** Rules that judge each call there until a day, and never act. */
-  readonly trial?: Configuration['trial'];
+  readonly trial?: TrialSet | undefined;
   /** The migrations of upgrades, by the hash of the later version. */
   readonly migrations?: ReadonlyMap<string, Migration>;
   /** Reads a rule table of a client. @throws AuthorityError `bad_input` */

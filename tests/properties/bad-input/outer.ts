@@ -12,6 +12,7 @@ import {
   isApprover,
   readCases,
   readRules,
+  readTrial,
   rulesIn,
 } from '#domains/gateway';
 import { isResponder } from '#domains/incident';
@@ -221,6 +222,12 @@ export const DOMAINS: Readonly<Record<string, Case | Exempt>> = {
   pinnedTools: exempt(MADE),
   readCases: takes(readCases as never, ['cases: []', 'assize.cases.yaml']),
   readRules: takes(readRules as never, ['id: a', 'assize.yaml']),
+  readTrial: takes(readTrial as never, [
+    'id: a\nmode: observe\nuntil: 2030-01-01',
+    'assize.trial.yaml',
+  ]),
+  rulesStatus: exempt(MADE),
+  trialFileOf: takes(trialFileOf as never, ['assize.yaml']),
   rulesDigest: exempt(MADE),
   rulesIn: takes(rulesIn as never, ['[a] it asks']),
   rulesPolicy: exempt(MADE),

@@ -6,7 +6,7 @@ import { addMicros, generateKeys } from '#canon';
 import { type Cell, cellDeployment } from '#cells';
 import type { AssizeConfig, PrincipalConfig, ResolvedConfig, RootKey, ServerConfig } from '#config';
 import { budget } from '#domains/budget';
-import type { Configuration, Rules } from '#domains/gateway';
+import type { Rules, TrialSet } from '#domains/gateway';
 import type { Domain } from '#kernel';
 import type { EntryRow, SideRow } from '#ledger';
 import { type Clock, systemClock } from '#oracle';
@@ -70,7 +70,7 @@ export interface Starting {
   readonly cell?: Cell;
   readonly domains?: readonly Domain[];
   readonly rules?: Rules;
-  readonly trial?: Configuration['trial'];
+  readonly trial?: TrialSet | undefined;
   readonly clock?: Clock;
   readonly console?: ConsoleFiles | undefined;
   readonly verifiers?: ServeOptions['verifiers'];

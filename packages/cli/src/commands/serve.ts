@@ -18,13 +18,13 @@ import {
 import { isRulesFile } from '@assize/gate/internal/commands/is-rules-file.ts';
 import { rulesFileIn, trialBeside } from '@assize/gate/internal/commands/rules-files.ts';
 import {
-  type Configuration,
   faultText,
   gateway,
   observationOf,
   observingText,
   type Rules,
   rulesPolicy,
+  type TrialSet,
   warningsOf,
 } from '@assize/gate/internal/gateway';
 import { serve as startServer } from '@assize/server/internal';
@@ -177,7 +177,7 @@ function rulesOf({ policyFile, tools }: ResolvedConfig): Rules | undefined {
 }
 
 /** What only judges after the start, of the rules and of a trial set. */
-function judgingTexts(rules: Rules | undefined, trial: Configuration['trial']): string[] {
+function judgingTexts(rules: Rules | undefined, trial: TrialSet | undefined): string[] {
   const now = systemClock.now();
   const observed = rules && observationOf(rules, now);
   const isTrying = trial !== undefined && now < trial.until;

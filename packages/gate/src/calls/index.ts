@@ -5,6 +5,7 @@
  * Guarantees: each call is begun at most once, in any process; an approval is for exactly one call.
  * Never: makes a call by itself. `Gate` makes one that it is given, after the ledger has begun it.
  */
+
 export { argsUnder } from './args-under.ts';
 export {
   type AskedCall,
@@ -51,6 +52,13 @@ export {
 } from './open-gate.ts';
 export { outcomeOf } from './outcome-of.ts';
 export { ofPlain, toPlain } from './plain-value.ts';
+export {
+  newestFirst,
+  type RuleCount,
+  type RulesReport,
+  rulesReport,
+  spanBefore,
+} from './rules-report.ts';
 export { type AgentSession, attend, inDoubt, leave } from './sessions.ts';
 export {
   type RecordedTerms,

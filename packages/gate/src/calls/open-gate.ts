@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { issueWrit, segment, type Writ } from 'assize/internal/authority';
 import { arg, checkArgument } from 'assize/internal/base';
 import { createAssize, DEFAULT_PERIOD, type Environment, rootKeyOf } from 'assize/internal/config';
@@ -12,7 +12,10 @@ import {
   gateway,
   isConfigured,
   readRules,
+  readTrial,
   serverName,
+  type TrialSet,
+  trialFileOf,
 } from '#gateway';
 import { CallError } from './errors.ts';
 import { Gate, type GateOptions } from './gate.ts';
@@ -23,7 +26,7 @@ import { LocalWorld } from './local-world.ts';
 export interface OpenGateOptions extends GateOptions {
   /** URL of the store, which is created if it does not exist. Default: `sqlite:./assize.db`. */
   readonly store?: string;
-  /** Path of the rules file. Default: the rules in force stay; in a new store, every call asks. */
+  /** Path of the rules file, with its trial set beside it. Default: the rules in force stay; in a new store, every call asks. */
   readonly rules?: string;
   /** The agent in the rules and in the ledger. Default: `agent`. */
   readonly agent?: string;
@@ -72,7 +75,11 @@ export async function openGate(options: OpenGateOptions): Promise<Gate> {
       );
     if (rules !== undefined) {
       const writ = writFor('assize:program', ['configure'], ['role:admin', 'role:admin:**']);
-      await configure(world.trajectory as unknown as Trajectory, configuration(rules), writ);
+      await configure(
+        world.trajectory as unknown as Trajectory,
+        configuration(rules, [], trialIn(file)),
+        writ,
+      );
     }
     const principal = `agent:${agent}`;
     const scopes = [`role:agent:${segment(agent)}`, 'tool:**'];
@@ -116,6 +123,12 @@ export function connectGate(options: ConnectGateOptions): Gate {
   checkArgument(CONNECT_OPTIONS, options, 'options');
   const { url, token, trajectory = 'calls', people = {}, ...gate } = options;
   return new Gate(new HttpPort({ url, token, trajectory, people }), gate);
+}
+
+/** The trial set beside a rules file, if there is one. */
+function trialIn(file: string | undefined): TrialSet | undefined {
+  const beside = file === undefined ? '' : trialFileOf(file);
+  return existsSync(beside) ? readTrial(readFileSync(beside, 'utf8'), beside) : undefined;
 }
 
 async function configure(

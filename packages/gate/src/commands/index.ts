@@ -14,6 +14,7 @@ export const gate: Feature = {
     calls: async () => (await import('./calls.ts')).calls,
     standing: async () => (await import('./standing/index.ts')).standing,
     undo: async () => (await import('./undo.ts')).undo,
+    rules: async () => (await import('./rules/index.ts')).rules,
     policy: async () => (await import('./policy/index.ts')).policy,
     'init claude-code': async () => (await import('./init/claude-code/index.ts')).initClaudeCode,
     'init codex': async () => (await import('./init/codex/index.ts')).initCodex,

@@ -2,13 +2,14 @@ import { existsSync } from 'node:fs';
 import { CliError, readText } from '@assize/command';
 import { isAssizeError } from 'assize/internal/base';
 import {
-  type Configuration,
-  enforcing,
   type ReadCase,
   type RulesFault,
   type RulesFile,
   readCases,
   readRules,
+  readTrial,
+  type TrialSet,
+  trialFileOf,
 } from '#gateway';
 
 /** A rules file. @throws CliError with file, line and column of each fault */
@@ -16,33 +17,21 @@ export function rulesFileIn(path: string): RulesFile {
   return inFile(() => readRules(readText(path), path));
 }
 
+/** The name of the cases of `FILE.yaml`. */
+export function casesFileOf(path: string): string {
+  return path.replace(/\.(ya?ml)$/i, '.cases.$1');
+}
+
 /** The cases of `FILE.cases.yaml` beside `FILE.yaml`, if that file exists. @throws CliError */
 export function casesBeside(path: string): readonly ReadCase[] {
-  const beside = path.replace(/\.(ya?ml)$/i, '.cases.$1');
+  const beside = casesFileOf(path);
   return existsSync(beside) ? inFile(() => readCases(readText(beside), beside)) : [];
 }
 
-/** The name of the trial set of `FILE.yaml`. */
-export function trialFileOf(path: string): string {
-  return path.replace(/\.(ya?ml)$/i, '.trial.$1');
-}
-
-/**
- * The trial set of `FILE.trial.yaml` beside `FILE.yaml`, if that file exists. It says that it only
- * observes, and until when.
- *
- * @throws CliError
- */
-export function trialBeside(path: string): Configuration['trial'] {
+/** The trial set of `FILE.trial.yaml` beside `FILE.yaml`, if that file exists. @throws CliError */
+export function trialBeside(path: string): TrialSet | undefined {
   const beside = trialFileOf(path);
-  if (!existsSync(beside)) return undefined;
-  const { mode, until, agents, ...rules } = rulesFileIn(beside).rules;
-  if (mode === 'observe' && until !== undefined && agents === undefined)
-    return { rules: enforcing(rules), until };
-  throw new CliError(
-    'bad_input',
-    `${beside} is a trial set, which only judges. Write mode: observe and until: DAY into it, without agents.`,
-  );
+  return existsSync(beside) ? inFile(() => readTrial(readText(beside), beside)) : undefined;
 }
 
 /** The faults of a rules file, where an error has some. */

@@ -2,6 +2,7 @@ import type { CallableTool } from 'assize/internal/kernel';
 import { type Configuration, rulesDigest } from './actions/configure.ts';
 import { GatewayError } from './errors.ts';
 import { SERVER, TOOL } from './names.ts';
+import type { TrialSet } from './rules/read-rules.ts';
 import type { Rules } from './rules/rules.ts';
 import type { GatewayState } from './schema.ts';
 
@@ -17,7 +18,7 @@ export type GatewayTool = CallableTool;
 export function configuration(
   rules: Rules,
   tools: readonly GatewayTool[] = [],
-  trial?: Configuration['trial'],
+  trial?: TrialSet,
 ): Configuration {
   const runs = tools.filter((tool) => tool.class !== undefined).map(({ name }) => name);
   for (const name of runs) {

@@ -54,12 +54,16 @@ export {
   type RulesFile,
   readCases,
   readRules,
+  readTrial,
+  type TrialSet,
+  trialFileOf,
 } from './rules/read-rules.ts';
 export type { Limit, ReadFirst, Rule, Rules, ToolClass, ToolSpec } from './rules/rules.ts';
 export { enforcing } from './rules/rules.ts';
 export { type RulesWarning, warningsOf } from './rules/warnings.ts';
 export { rulesPolicy } from './rules-policy.ts';
 export { rulesToAllow } from './rules-to-allow.ts';
+export { type Observation, observationOf, observingText, rulesStatus } from './rules-status.ts';
 export {
   isGlob,
   type ProfileFor,

@@ -23,6 +23,7 @@ import {
   needsTidy,
   type Rules,
   rulesDigest,
+  type TrialSet,
 } from '#gateway';
 import type { NewestRules } from './newest-rules.ts';
 
@@ -49,7 +50,7 @@ export interface GatewayWorldsOptions {
     | {
         readonly rules: Rules;
         readonly tools: readonly GatewayTool[];
-        readonly trial?: Configuration['trial'];
+        readonly trial?: TrialSet | undefined;
       }
     | undefined;
   readonly newest: NewestRules;
@@ -94,6 +95,12 @@ export class GatewayWorlds {
           ]);
   }
 
+  /** The worlds of the configuration. */
+  get worlds(): readonly string[] {
+    const { worlds } = this.#options;
+    return Object.keys(worlds).filter((name) => worlds[name]?.domain === 'gateway');
+  }
+
   /** The trajectories that wait for the rules. */
   get waiting(): readonly string[] {
     return [...this.#waiting];
@@ -106,11 +113,10 @@ export class GatewayWorlds {
    * @throws GatewayError `bad_rules`
    */
   async start(): Promise<void> {
-    const { assize, clock, newest, worlds } = this.#options;
+    const { assize, clock, newest } = this.#options;
     if (this.#wanted === undefined) return;
     await newest.claim(this.#digest, clock.now());
-    for (const [trajectoryId, { domain }] of Object.entries(worlds))
-      if (domain === 'gateway') await this.#configure(await assize.open(trajectoryId));
+    for (const name of this.worlds) await this.#configure(await assize.open(name));
   }
 
   /**

@@ -7,6 +7,7 @@ export { calls } from './calls.ts';
 export { GatewayWorlds } from './gateway-worlds.ts';
 export { hooks } from './hooks.ts';
 export { NewestRules } from './newest-rules.ts';
+export { rules } from './rules.ts';
 export { servers } from './servers.ts';
 export type { GateService } from './service.ts';
 export { standing } from './standing.ts';

@@ -9,7 +9,7 @@ import {
   reports,
 } from '@assize/audit/internal/operations';
 import type { Operation } from '@assize/command/operation';
-import { calls, hooks, servers, standing } from '@assize/gate/internal/operations';
+import { calls, hooks, rules, servers, standing } from '@assize/gate/internal/operations';
 import type { ServerService } from '../service.ts';
 import { agents } from './agents.ts';
 import { approvals } from './approvals.ts';
@@ -38,6 +38,7 @@ export const OPERATIONS: readonly Operation<ServerService>[] = [
   ...servers,
   ...calls,
   ...standing,
+  ...rules,
   ...approvals,
   ...entries,
   ...proofs,

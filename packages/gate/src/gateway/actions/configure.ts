@@ -1,24 +1,30 @@
 import { contentHash } from 'assize/internal/canon';
 import { z } from 'zod';
-import { rulesText } from '../judge/compiled-rules.ts';
+import { compiledRules, rulesText } from '../judge/compiled-rules.ts';
 import { figuresOf, readGroup, sumsOf } from '../judge/figures.ts';
 import { faultsOf, plainRules } from '../rules/faults.ts';
-import { DAY, NO_RULES, type Rules, rules } from '../rules/rules.ts';
+import { DAY, enforcing, NO_RULES, type Rules, rules } from '../rules/rules.ts';
 import type { CallRow, GatewayState } from '../schema.ts';
 
 const trial = z.strictObject({ rules, until: DAY });
+
+/** By whom, from which rules in force, and with which report rules are promoted. */
+const promoted = z.strictObject({ by: z.string(), from: z.string(), report: z.string() });
 
 /** The arguments of the action `configure`. */
 export const configureArgs: z.ZodObject<{
   rules: typeof rules;
   runs: z.ZodArray<z.ZodString>;
   trial: z.ZodOptional<typeof trial>;
+  promoted: z.ZodOptional<typeof promoted>;
 }> = z.strictObject({
   rules,
   /** The registered tools that Assize calls. */
   runs: z.array(z.string()).max(1_000),
   /** Rules that judge each call beside these until a day, and never act. */
   trial: trial.optional(),
+  /** For rules that were observed or tried before. */
+  promoted: promoted.optional(),
 });
 export type Configuration = z.infer<typeof configureArgs>;
 
@@ -63,10 +69,26 @@ function textOf(given: Rules): Pick<GatewayState['rules'], 'id' | 'digest' | 'te
 export function applyConfigure(state: GatewayState, given: Configuration): void {
   const [fault] = [given.rules, given.trial?.rules ?? NO_RULES].flatMap(faultsOf);
   if (fault !== undefined) throw new Error(`rules at /${fault.path.join('/')}: ${fault.problem}`);
+  if (given.promoted !== undefined) requireJudged(state, given.rules, given.promoted.from);
   const { rules: now, limits, used } = configured(given, state.calls);
   state.rules = now;
   replaceMembers(state.limits, limits);
   replaceMembers(state.used, used);
+}
+
+/** Only rules that have judged calls are promoted, over the rules of their report. */
+function requireJudged(
+  { rules: { digest, text, trial } }: GatewayState,
+  given: Rules,
+  from: string,
+): void {
+  if (from !== digest)
+    throw new Error(
+      'the rules in force are other ones than those of the report; make a new report',
+    );
+  const judged = [trial?.digest, rulesDigest(enforcing(compiledRules(text).rules))];
+  if (!judged.includes(rulesDigest(enforcing(given))))
+    throw new Error(`the rules ${given.id} were neither observed nor tried; put them beside first`);
 }
 
 /** Makes the members of a record equal to the given ones, and touches only those that differ. */

@@ -196,9 +196,15 @@ class Step {
   }
 
   #callArgs(id: string): object {
-    const { call = '', args = {} } = this.#step;
-    const slash = call.indexOf('/');
-    return { id, server: call.slice(0, slash), tool: call.slice(slash + 1), args };
+    const { call = '', args = {}, parts } = this.#step;
+    const named = (name: string): { readonly server: string; readonly tool: string } => {
+      const slash = name.indexOf('/');
+      return { server: name.slice(0, slash), tool: name.slice(slash + 1) };
+    };
+    return {
+      ...{ id, ...named(call), args },
+      ...(parts && { parts: parts.map((part) => ({ ...named(part.call), args: part.args })) }),
+    };
   }
 
   #stand(id: string): Promise<Asked> {

@@ -3,7 +3,7 @@ import { toPointer } from 'assize/internal/canon';
 import type { z } from 'zod';
 import { GatewayError } from '../errors.ts';
 import { faultsOf } from './faults.ts';
-import type { Rules } from './rules.ts';
+import { enforcing, type Rules } from './rules.ts';
 import {
   casesFile,
   effectsOf,
@@ -71,6 +71,32 @@ export function readRules(text: string, file: string = 'assize.yaml'): RulesFile
       return { pointer: toPointer(inFile.map(String)), ...yaml.placeOf(inFile) };
     },
   };
+}
+
+/** A set of rules that only judges, until a day. */
+export interface TrialSet {
+  readonly rules: Rules;
+  readonly until: string;
+}
+
+/** The name of the trial set of `FILE.yaml`: `FILE.trial.yaml`. */
+export function trialFileOf(file: string): string {
+  checkArgument(arg.text, file, 'file');
+  return file.replace(/\.(ya?ml)$/i, '.trial.$1');
+}
+
+/**
+ * Reads a trial set: a rules file that only observes, the calls of every agent.
+ *
+ * @throws GatewayError `bad_rules`
+ */
+export function readTrial(text: string, file: string): TrialSet {
+  const { rules, placeOf } = readRules(text, file);
+  const { mode, until, agents } = rules;
+  if (mode === 'observe' && until !== undefined && agents === undefined)
+    return { rules: enforcing(rules), until };
+  const problem = 'is a trial set, which needs mode: observe and until: DAY, without agents';
+  throw badRules([{ file, ...placeOf(['id']), problem }]);
 }
 
 /**

@@ -50,12 +50,15 @@ const readFirst = shape.read_before_write.element.extend({
 
 const turn = shape.turns.unwrap().element.extend({ tools: patterns });
 
+const CALL = z.string().regex(/^[^*]+\/[^*]+$/, 'write server/tool');
+
 const step = z.strictObject({
-  call: z
-    .string()
-    .regex(/^[^*]+\/[^*]+$/, 'write server/tool')
-    .optional(),
+  call: CALL.optional(),
   args: z.record(z.string(), z.unknown()).optional(),
+  /** The parts of the call, as hooks find them. */
+  parts: z
+    .array(z.strictObject({ call: CALL, args: z.record(z.string(), z.unknown()) }))
+    .optional(),
   agent: agentName.optional(),
   /** An instant, or a time after the step before, such as `+90m`. */
   at: z.string().optional(),

@@ -1,4 +1,6 @@
-import type { Rules } from './rules.ts';
+import { rulesInForce } from './judge/compiled-rules.ts';
+import type { Rules } from './rules/rules.ts';
+import type { GatewayState } from './schema.ts';
 
 /** What of some rules is only observed at a time. */
 export interface Observation {
@@ -32,4 +34,26 @@ export function observingText({ until, agents, rules }: Observation): string {
     ...(rules === undefined ? [] : [`rules ${rules.join(', ')}`]),
   ];
   return ['observing', ...which, `until ${until}`].join(' ');
+}
+
+/** The rules in force in a state, with what of them only judges at a time. */
+export function rulesStatus(
+  { rules }: Pick<GatewayState, 'rules'>,
+  now: string,
+): {
+  readonly id: string;
+  readonly digest: string;
+  readonly observing?: Observation;
+  readonly trial?: { readonly id: string; readonly digest: string; readonly until: string };
+} {
+  const { id, digest, trial } = rules;
+  const observing = observationOf(rulesInForce({ rules }), now);
+  return {
+    ...{ id, digest },
+    ...(observing !== undefined && { observing }),
+    ...(trial !== undefined &&
+      now < trial.until && {
+        trial: { id: trial.id, digest: trial.digest, until: trial.until },
+      }),
+  };
 }

@@ -1,0 +1,126 @@
+import { rmSync } from 'node:fs';
+import {
+  anchoredRoot,
+  CliError,
+  EXIT,
+  ephemeralWrit,
+  headOf,
+  inSession,
+  line,
+  type OpeningOptions,
+  printRuling,
+  readText,
+  replaceFile,
+  requireLocal,
+  type SharedOptions,
+  withAssize,
+  withOpeningOptions,
+} from '@assize/command';
+import { contentHash, type Instant } from 'assize/internal/canon';
+import { systemClock, systemRandom } from 'assize/internal/oracle';
+import type { Command } from 'commander';
+import { rulesReport } from '#calls';
+import { type GatewayState, type Rules, readRules, rulesDigest, trialFileOf } from '#gateway';
+import { NewestRules } from '#operations';
+import { gatewayTrajectories } from '../open-calls.ts';
+import { requirePerson } from '../require-person.ts';
+import { rulesFileIn, trialBeside } from '../rules-files.ts';
+import { sinceOption } from './report.ts';
+import { rulesFileNamed } from './rules-file.ts';
+
+interface Options extends SharedOptions, OpeningOptions {
+  readonly as: string;
+  readonly since: Instant;
+}
+
+export function promote(command: Command): void {
+  withOpeningOptions(
+    command
+      .command('promote')
+      .description('put in force what a trial set, or an observing file, has only judged')
+      .argument('[file]', 'rules file (default: that of the configuration)')
+      .requiredOption('--as <principal>', 'the person who approves it; recorded')
+      .addOption(sinceOption()),
+  )
+    .addHelpText(
+      'after',
+      '\nExample:\n  assize rules promote assize.yaml --as human:grace\n\n' +
+        'Of FILE.yaml with FILE.trial.yaml beside it, the trial set takes the place of the rules. Otherwise the lines\n' +
+        'mode, until and agents of FILE.yaml go, so that it holds. The ledger has who promoted it, from which rules,\n' +
+        'and the digest of the report since --since. Restart the server then: it reads the file at its start.\n' +
+        'Negative: the rules were changed meanwhile, or have not judged here.',
+    )
+    .action(
+      inSession((session, { as: by, since, ...options }: Options, named?: string) => {
+        requireLocal(session.storeUrl, 'promote on the machine of its server');
+        const file = rulesFileNamed(named);
+        const { text, rules, trialFile } = promoted(file);
+        const root = anchoredRoot(session.storeUrl);
+        return session.withStore('existing', async (store) => {
+          for (const id of await gatewayTrajectories(store)) {
+            const report = contentHash({ ...(await rulesReport(store, [id], since)) } as never);
+            const ruling = await withAssize(
+              store,
+              session.storeUrl,
+              { ...options } as never,
+              async (assize) => {
+                const trajectory = await assize.open(id);
+                requirePerson(trajectory.domain, by, 'configure', 'promote rules');
+                const { runs, digest: from } = (trajectory.state() as unknown as GatewayState)
+                  .rules;
+                const terms = { action: 'configure', scopes: ['role:admin'], principal: by };
+                const writ = ephemeralWrit(await headOf(store, id), terms, root);
+                const args = { rules, runs: [...runs], promoted: { by, from, report } };
+                return trajectory.propose({
+                  action: 'configure',
+                  role: 'admin',
+                  args,
+                  writ,
+                  principal: by,
+                } as never);
+              },
+            );
+            if (ruling.ruling !== 'committed') return printRuling(session, ruling);
+            if (!session.json)
+              session.out.line(
+                line`${id}: ${rules.id} is in force. The report is ${report.slice(0, 12)}.`,
+              );
+          }
+          // A server that runs with the earlier file leaves these rules alone.
+          await new NewestRules(store, root, systemRandom).claim(
+            rulesDigest(rules),
+            systemClock.now(),
+          );
+          replaceFile(file, text);
+          if (trialFile !== undefined) rmSync(trialFile);
+          if (session.json)
+            session.out.document({ file, rules: rules.id, digest: rulesDigest(rules) });
+          else session.out.line(line`${file} has them. Restart the server.`);
+          return EXIT.ok;
+        });
+      }),
+    );
+}
+
+/** The text of the file with the rules that only judged before. @throws CliError */
+function promoted(file: string): {
+  readonly text: string;
+  readonly rules: Rules;
+  readonly trialFile?: string;
+} {
+  const trial = trialBeside(file);
+  const source = trial === undefined ? file : trialFileOf(file);
+  const { mode, until: _, agents: __, ...rules } = rulesFileIn(source).rules;
+  if (mode !== 'observe')
+    throw new CliError(
+      'usage',
+      `${file} holds already, and there is no ${trialFileOf(file)}. Write mode: observe into it, or a trial set beside it.`,
+    );
+  const text = readText(source).replace(/^(?:mode|until|agents):.*\n(?:(?:[ \t]+|- ).*\n)*/gm, '');
+  if (rulesDigest(readRules(text, source).rules) !== rulesDigest(rules))
+    throw new CliError(
+      'bad_input',
+      `${source} has mode, until or agents in another form than one line each. Write them so, and repeat the command.`,
+    );
+  return { text, rules, ...(trial !== undefined && { trialFile: source }) };
+}
