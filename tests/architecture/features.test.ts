@@ -25,7 +25,7 @@ const OWNERS = {
   gate: {
     package: '@assize/gate',
     commands: [
-      ...['mcp', 'run-in-sandbox', 'hook', 'calls', 'standing', 'undo', 'policy'],
+      ...['mcp', 'run-in-sandbox', 'hook', 'calls', 'standing', 'undo', 'rules', 'policy'],
       ...['init claude-code', 'init codex', 'init mcp'],
     ],
     adds: ['domains', 'policyForm'],
@@ -101,7 +101,7 @@ const OPERATIONS_OF = {
   gate: [
     ...['calls.ask', 'calls.end_session', 'calls.open', 'calls.outcome', 'calls.report'],
     ...['calls.settle', 'calls.undo', 'calls.undo_session'],
-    ...['hooks.claude_code', 'hooks.codex', 'servers.get'],
+    ...['hooks.claude_code', 'hooks.codex', 'rules.list', 'rules.report', 'servers.get'],
     ...['standing.ask', 'standing.end', 'standing.judge', 'standing.list'],
   ],
 };

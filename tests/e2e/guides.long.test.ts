@@ -283,6 +283,7 @@ test('rules-file.md and rules-file-use.md', () => {
 
 test.each([
   ['mined-rules.md', 6],
+  ['observe.md', 11],
   ['labs/architectures/README.md', 3],
 ])('%s', (page, count) => {
   // Inside the repository, so that `assize` is this package.

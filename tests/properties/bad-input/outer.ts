@@ -14,6 +14,7 @@ import {
   readRules,
   readTrial,
   rulesIn,
+  trialFileOf,
 } from '#domains/gateway';
 import { isResponder } from '#domains/incident';
 import { coverageOn, udtInitial } from '#domains/udt';

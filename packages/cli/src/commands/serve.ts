@@ -176,7 +176,7 @@ function rulesOf({ policyFile, tools }: ResolvedConfig): Rules | undefined {
   return file.rules;
 }
 
-/** What only judges after the start, of the rules and of a trial set. */
+/** Texts about rules that only judge after the start. */
 function judgingTexts(rules: Rules | undefined, trial: TrialSet | undefined): string[] {
   const now = systemClock.now();
   const observed = rules && observationOf(rules, now);

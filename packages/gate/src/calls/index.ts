@@ -44,6 +44,7 @@ export {
 export type { Approver, HeldCall } from './held-call.ts';
 export { isInterruption } from './interruption.ts';
 export { maySettle } from './may-settle.ts';
+export { NewestRules } from './newest-rules.ts';
 export {
   type ConnectGateOptions,
   connectGate,

@@ -26,7 +26,10 @@ import { LocalWorld } from './local-world.ts';
 export interface OpenGateOptions extends GateOptions {
   /** URL of the store, which is created if it does not exist. Default: `sqlite:./assize.db`. */
   readonly store?: string;
-  /** Path of the rules file, with its trial set beside it. Default: the rules in force stay; in a new store, every call asks. */
+  /**
+   * Path of the rules file, with its trial set beside it. Default: the rules in force stay; in a
+   * new store, every call asks.
+   */
   readonly rules?: string;
   /** The agent in the rules and in the ledger. Default: `agent`. */
   readonly agent?: string;

@@ -15,7 +15,7 @@ import {
 } from 'assize/internal/ledger';
 import { type CallRow, type Configuration, rulesDigest, rulesIn } from '#gateway';
 
-/** Which rules gave an answer: those in force, the same without observation, or a trial set. */
+/** The rules of an answer: those in force, the same without observation, or a trial set. */
 export type JudgingSet = 'force' | 'observed' | 'trial';
 
 /** A call about which a rule said ask or deny. */
@@ -55,7 +55,7 @@ export interface RulesChange {
   readonly promoted?: NonNullable<Configuration['promoted']>;
 }
 
-/** What rules have asked and refused since a time, or would have. */
+/** The questions and refusals of rules since a time, also those that were only recorded. */
 export interface RulesReport {
   readonly since: Instant;
   /** The calls that were judged: let through, asked about, or refused. */

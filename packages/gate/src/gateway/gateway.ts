@@ -52,7 +52,8 @@ export function gateway(options: GatewayOptions = {}): Domain<GatewayState> {
 
 /**
  * The domain that judges by other rules than the recorded ones, to try them on recorded proposals
- * with `backtest`. None of them is only observed. It is for nothing else: it keeps no figures of its own.
+ * with `backtest`. None of them is only observed. It is for nothing else: it keeps no figures of
+ * its own.
  */
 export function gatewayUnder(
   rules: Rules,

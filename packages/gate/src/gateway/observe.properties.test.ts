@@ -29,7 +29,7 @@ const observing = fc.tuple(ruleFile, fc.array(fc.boolean(), { maxLength: 7 })).m
   }),
 );
 
-/** What of it holds. */
+/** The part of it that holds. */
 function held(file: NaiveRules): NaiveRules {
   const rules = file.rules.filter(({ mode }) => mode === 'enforce');
   const limits = file.limits.filter(({ mode }) => mode === 'enforce');
@@ -41,7 +41,7 @@ const observingText = (file: NaiveRules): string =>
 
 const secondsOf = ({ clock }: Desk): number => Date.parse(clock.now()) / 1_000;
 
-/** Makes the calls. `judged` sees each ruling: allow, ask or deny, and the row of a committed call. */
+/** Makes the calls. `judged` sees each ruling, and the row of a committed call. */
 async function walk(
   made: Desk,
   steps: readonly Step[],

@@ -2,7 +2,7 @@ import { rulesInForce } from './judge/compiled-rules.ts';
 import type { Rules } from './rules/rules.ts';
 import type { GatewayState } from './schema.ts';
 
-/** What of some rules is only observed at a time. */
+/** The part of some rules that is only observed at a time. */
 export interface Observation {
   /** The first day (UTC) on which all rules hold. */
   readonly until: string;
@@ -19,7 +19,7 @@ export function observationOf(
 ): Observation | undefined {
   if (mode === 'observe' && now < until)
     return { until, ...(agents !== undefined && { agents: [...agents] }) };
-  const observed = [lists.rules, lists.limits, lists.read_before_write]
+  const observed = [lists.rules, lists.limits, lists.read_before_write, lists.turns ?? []]
     .flat()
     .filter((each) => now < (each.until ?? ''));
   if (observed.length === 0) return undefined;

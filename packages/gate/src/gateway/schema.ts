@@ -65,9 +65,9 @@ const call = z.strictObject({
   /** The call that this one takes back, and the one that takes this one back. */
   undoes: z.string().optional(),
   undoneBy: z.string().optional(),
-  /** What the rules would have ruled without observation, where that is something else. */
+  /** The ruling of the rules without observation, where it is another one. */
   would: judged.optional(),
-  /** What the trial set rules. */
+  /** The ruling of the trial set. */
   trial: judged.optional(),
 });
 

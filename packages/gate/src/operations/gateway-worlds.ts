@@ -12,6 +12,7 @@ import {
 import type { Clock } from 'assize/internal/oracle';
 import type { Assize, Ruling, Trajectory } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
+import type { NewestRules } from '#calls';
 import {
   type Configuration,
   configuration,
@@ -25,7 +26,6 @@ import {
   rulesDigest,
   type TrialSet,
 } from '#gateway';
-import type { NewestRules } from './newest-rules.ts';
 
 /** Trajectories that are looked at before other work of the process has its turn. */
 const SLICE = 50;

@@ -3,10 +3,10 @@
  * of servers, and standing approvals.
  */
 
+export { NewestRules } from '#calls';
 export { calls } from './calls.ts';
 export { GatewayWorlds } from './gateway-worlds.ts';
 export { hooks } from './hooks.ts';
-export { NewestRules } from './newest-rules.ts';
 export { rules } from './rules.ts';
 export { servers } from './servers.ts';
 export type { GateService } from './service.ts';

@@ -628,6 +628,14 @@ test('each operation answers in the form of its schema', async () => {
     status: 404,
     body: { code: 'not_found' },
   });
+  const readers = { token: ofGrace };
+  expect((await succeed(gated, 'rules.list', readers)).worlds).toMatchObject([
+    { trajectory_id: 'calls' },
+  ]);
+  expect(
+    await succeed(gated, 'rules.report', { ...readers, path: { trajectory: 'calls' } }),
+  ).toMatchObject({ tried: 0, changes: [] });
+  called.add('rules.list').add('rules.report');
   for (const id of ['standing.judge', 'standing.ask', 'standing.list', 'standing.end'])
     called.add(id);
 

@@ -19,9 +19,8 @@ import {
 import { contentHash, type Instant } from 'assize/internal/canon';
 import { systemClock, systemRandom } from 'assize/internal/oracle';
 import type { Command } from 'commander';
-import { rulesReport } from '#calls';
+import { NewestRules, rulesReport } from '#calls';
 import { type GatewayState, type Rules, readRules, rulesDigest, trialFileOf } from '#gateway';
-import { NewestRules } from '#operations';
 import { gatewayTrajectories } from '../open-calls.ts';
 import { requirePerson } from '../require-person.ts';
 import { rulesFileIn, trialBeside } from '../rules-files.ts';

@@ -132,7 +132,7 @@ export function applyCall(
   const acting = compiled.acting({ agent, at });
   const judged = judgedRow(state, acting, asked);
   const { row, verdict } = judged;
-  // What other rules say is found before the call changes the state.
+  // Other rules judge before the call changes the state.
   const ruled = (by: CompiledRules): JudgedRuling =>
     rulingOf(state, by, by === acting ? judged : judgedRow(state, by, asked));
   const would = acting === compiled ? undefined : ruled(compiled);
@@ -159,7 +159,7 @@ export function applyCall(
     const definition = args.definition ?? pin?.hash;
     if (definition !== undefined) row.definition = definition;
     const isLetThrough = row.asks.length === 0 || row.standing !== undefined;
-    if (isLetThrough && args.later !== true && denied === undefined) {
+    if (isLetThrough && args.later !== true && row.denied === undefined) {
       const noTurn = turnOf(state, row, at);
       if (noTurn === undefined) {
         takeTurn(state, row, at);

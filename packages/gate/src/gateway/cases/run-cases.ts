@@ -43,7 +43,8 @@ export interface CaseOptions {
 
 /**
  * Runs cases through the domain and the policy of the rules, each in a trajectory of its own.
- * A rule that is only observed counts too. Assize calls no tool: every call is asked for, and reported by the case.
+ * A rule that is only observed counts too. Assize calls no tool: every call is asked for, and
+ * reported by the case.
  */
 export async function runCases(
   { rules: written, cases: own }: Pick<RulesFile, 'rules' | 'cases'>,

@@ -82,7 +82,8 @@ export class CompiledRules {
   constructor(rules: Rules, isOpen: boolean = false) {
     this.rules = rules;
     this.#isOpen = isOpen;
-    const all = [rules.rules, rules.limits, rules.read_before_write].flat();
+    const { turns = [] } = rules;
+    const all = [rules.rules, rules.limits, rules.read_before_write, turns].flat();
     this.#isObserving = all.some(({ mode }) => mode === 'observe');
     this.#specs = new Map(rules.tools.map((spec) => [spec.name, spec]));
     this.#rows = rules.rules.map((rule) => ({
@@ -114,13 +115,14 @@ export class CompiledRules {
     return this.#acting.get(`${isOpen} ${windowOf('day', at)}`, () => {
       const acts = <T extends Pick<Rule, 'mode' | 'until'>>(list: readonly T[]): T[] =>
         list.filter((each) => (isOpen ? each.mode === 'enforce' : at >= (each.until ?? '')));
-      const { rules, limits, read_before_write } = this.rules;
+      const { rules, limits, read_before_write, turns } = this.rules;
       return new CompiledRules(
         {
           ...this.rules,
           rules: acts(rules),
           limits: acts(limits),
           read_before_write: acts(read_before_write),
+          ...(turns !== undefined && { turns: acts(turns) }),
         },
         isOpen,
       );

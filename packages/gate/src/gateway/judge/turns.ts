@@ -2,7 +2,7 @@ import { addMicros } from 'assize/internal/canon';
 import { matchesSome } from '../names.ts';
 import { ruleText } from '../rule-text.ts';
 import type { CallRow, GatewayState } from '../schema.ts';
-import { type Applied, rulesInForce } from './compiled-rules.ts';
+import { type Applied, compiledRules } from './compiled-rules.ts';
 import { mayBeUnder } from './path-name.ts';
 
 /**
@@ -22,7 +22,7 @@ export interface NoTurn {
   readonly of: Applied;
 }
 
-type Waiting = Pick<CallRow, 'tool' | 'parts' | 'reads' | 'writes' | 'session'>;
+type Waiting = Pick<CallRow, 'agent' | 'tool' | 'parts' | 'reads' | 'writes' | 'session'>;
 
 const MINUTES = 10;
 const MINUTE_MICROS = 60_000_000;
@@ -31,7 +31,7 @@ const MINUTE_MICROS = 60_000_000;
 export function turnOf(state: GatewayState, row: Waiting, now: string): NoTurn | undefined {
   const run = runOf(state, row.session);
   const own = run === undefined ? undefined : state.turns[run];
-  for (const { rule, minutes, because, places } of wantedBy(state, row)) {
+  for (const { rule, minutes, because, places } of wantedBy(state, row, now)) {
     const no = (kind: NoTurn['kind'], why: string): NoTurn => ({ kind, of: { rule, why } });
     if (own?.lostTo !== undefined)
       return no(
@@ -59,7 +59,7 @@ export function turnOf(state: GatewayState, row: Waiting, now: string): NoTurn |
  * @throws Error if another run holds one
  */
 export function takeTurn(state: GatewayState, row: Waiting, at: string): void {
-  const wanted = wantedBy(state, row);
+  const wanted = wantedBy(state, row, at);
   if (wanted.length === 0) return;
   const problem = turnOf(state, row, at);
   if (problem !== undefined) throw new Error(ruleText(problem.of.rule, problem.of.why));
@@ -85,8 +85,12 @@ interface Wanted {
   readonly places: readonly string[];
 }
 
-function wantedBy(state: GatewayState, { tool, parts, reads, writes }: Waiting): readonly Wanted[] {
-  const { turns = [] } = rulesInForce(state);
+function wantedBy(
+  { rules: { text } }: GatewayState,
+  { agent, tool, parts, reads, writes }: Waiting,
+  at: string,
+): readonly Wanted[] {
+  const { turns = [] } = compiledRules(text).acting({ agent, at }).rules;
   const paths = [...reads, ...writes];
   return turns
     .filter(({ tools }) => [tool, ...(parts ?? [])].some((name) => matchesSome(tools, name)))

@@ -48,6 +48,7 @@ function modeFaults(rules: Rules): Fault[] {
     rules: rules.rules,
     limits: rules.limits,
     read_before_write: rules.read_before_write,
+    turns: rules.turns ?? [],
   };
   return [
     ...(rules.mode === 'observe' && rules.until === undefined ? [observed] : []),

@@ -112,6 +112,7 @@ const turn = z.strictObject({
     .max(24 * 60)
     .optional(),
   because: TEXT.optional(),
+  ...modal,
 });
 /** A rule by which runs take turns. */
 export type TurnRule = z.infer<typeof turn>;
@@ -176,5 +177,6 @@ export function enforcing({ mode: _, until: __, agents: ___, ...rules }: Rules):
     rules: enforced(rules.rules),
     limits: enforced(rules.limits),
     read_before_write: enforced(rules.read_before_write),
+    ...(rules.turns !== undefined && { turns: enforced(rules.turns) }),
   };
 }

@@ -160,7 +160,7 @@ export function normalised(file: Written): Normal {
     })) as Rules['read_before_write'],
     ...(file.turns !== undefined && {
       turns: file.turns.map((each) => ({
-        ...present(each, ['id', 'minutes', 'because']),
+        ...present(each, ['id', 'minutes', 'because', 'mode', 'until']),
         ...lists(each, ['tools']),
       })) as Rules['turns'],
     }),
