@@ -9,6 +9,9 @@ import {
   beginAgentGuide,
   COMMAND,
   holdAndApprove,
+  OBSERVED_COMMAND,
+  OBSERVED_PROMPT,
+  observeAndEnforce,
   PROMPT,
 } from '../support/agents/followed-guide.ts';
 import { type MessagesApi, startMessagesApi, use } from '../support/claude-code/messages-api.ts';
@@ -19,7 +22,10 @@ let api: MessagesApi;
 let place: AgentGuide;
 
 beforeEach(async () => {
-  api = await startMessagesApi({ [PROMPT]: [[use('toolu_1', 'Bash', { command: COMMAND })]] });
+  api = await startMessagesApi({
+    [OBSERVED_PROMPT]: [[use('toolu_0', 'Bash', { command: OBSERVED_COMMAND })]],
+    [PROMPT]: [[use('toolu_1', 'Bash', { command: COMMAND })]],
+  });
   const env: Record<string, string> = {
     ANTHROPIC_BASE_URL: api.url,
     ANTHROPIC_API_KEY: 'dummy',
@@ -39,7 +45,7 @@ afterEach(async () => {
 describe.skipIf(claudeProgram() === undefined)(
   'Claude Code (absent without npm ci --prefix peers)',
   () => {
-    test('the guide: installed, held, approved, run once, verified, taken out', async () => {
+    test('the guide: installed, observed, enforced, held, approved, taken out', async () => {
       const { guide } = place;
       guide.sh(blockOf(PAGE, 'sh init'));
       const settings = join(guide.folder, '.claude/settings.local.json');
@@ -48,6 +54,7 @@ describe.skipIf(claudeProgram() === undefined)(
       expect(guide.sh('assize init claude-code --check --url http://127.0.0.1:4517')).toContain(
         'the server answers',
       );
+      await observeAndEnforce(place, PAGE);
       await holdAndApprove(place, PAGE, 'claude-code');
       expect(guide.sh('assize init claude-code --undo --yes')).toContain('its token is revoked');
       expect(existsSync(settings)).toBe(false);

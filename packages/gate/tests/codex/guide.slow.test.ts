@@ -9,6 +9,9 @@ import {
   beginAgentGuide,
   COMMAND,
   holdAndApprove,
+  OBSERVED_COMMAND,
+  OBSERVED_PROMPT,
+  observeAndEnforce,
   PROMPT,
 } from '../support/agents/followed-guide.ts';
 import { type ResponsesApi, startResponsesApi } from '../support/codex/responses-api.ts';
@@ -23,7 +26,10 @@ let config: string;
 let before: string;
 
 beforeEach(async () => {
-  api = await startResponsesApi({ [PROMPT]: [[exec('call_1', COMMAND)]] });
+  api = await startResponsesApi({
+    [OBSERVED_PROMPT]: [[exec('call_0', OBSERVED_COMMAND)]],
+    [PROMPT]: [[exec('call_1', COMMAND)]],
+  });
   place = await beginAgentGuide(
     { SCRIPTED_KEY: 'dummy' },
     { name: 'codex', program: codexProgram() as string },
@@ -42,13 +48,14 @@ afterEach(async () => {
 describe.skipIf(codexProgram() === undefined)(
   'Codex (absent without npm ci --prefix peers)',
   () => {
-    test('the guide: installed, trusted, held, approved, run once, taken out', async () => {
+    test('the guide: installed, observed, enforced, held, approved, taken out', async () => {
       const { guide, home } = place;
       guide.sh(blockOf(PAGE, 'sh init'));
       expect(statSync(join(home, '.assize/codex.token')).mode & 0o777).toBe(0o600);
       expect(readFileSync(config, 'utf8').startsWith(before)).toBe(true);
       await guide.beginWith(PAGE);
       expect(guide.sh(blockOf(PAGE, 'sh check'))).toContain('the server answers');
+      await observeAndEnforce(place, PAGE);
       await holdAndApprove(place, PAGE, 'codex');
       expect(guide.sh('assize init codex --undo --yes')).toContain('its token is revoked');
       expect(readFileSync(config, 'utf8')).toBe(before);

@@ -8,6 +8,9 @@ import { CONFIG_FILES, loadConfig, type ResolvedConfig, rootKeyOf } from 'assize
 import { systemClock, systemRandom } from 'assize/internal/oracle';
 import { openStore, sideSecretOf } from 'assize/internal/stores';
 import { Option } from 'commander';
+import { observationOf, observingText } from '#gateway';
+import { isRulesFile } from '../is-rules-file.ts';
+import { rulesFileIn } from '../rules-files.ts';
 import type { ShownChange } from './agreement.ts';
 import { firstRules, serverConfig } from './server-files.ts';
 
@@ -15,6 +18,7 @@ import { firstRules, serverConfig } from './server-files.ts';
 
 export const TRAJECTORY = 'calls';
 const TOKEN_DAYS = 365;
+const OBSERVED_DAYS = 14;
 const DAY_MICROS = 86_400_000_000;
 
 export function serverOption(): Option {
@@ -61,9 +65,14 @@ export function writeServerFiles(
   const files: (readonly [string, string])[] = [
     [join(folder, CONFIG), serverConfig({ person, address })],
   ];
-  if (!existsSync(rules)) files.push([rules, firstRules(realpathSync('.'))]);
+  if (!existsSync(rules)) files.push([rules, firstRules(realpathSync('.'), firstDay())]);
   writeNew(files, false);
   return files.map(([path]) => path);
+}
+
+/** The day from which the rules of a new server hold: two weeks from now. */
+function firstDay(): string {
+  return addMicros(systemClock.now(), OBSERVED_DAYS * DAY_MICROS).slice(0, 10);
 }
 
 /** The files of a new server, as changes that a person agrees to. */
@@ -83,6 +92,13 @@ export function nextCommands(
     serve: `assize serve --config ${config.file}${listen}`,
     signIn: `assize token sign-in ${personIn(config)} --config ${config.file}${isOwn ? '' : ` --url ${address}`}`,
   };
+}
+
+/** Whether the rules of a server only observe, and until when, as a note for its person. */
+export function observationNotes({ policyFile }: ResolvedConfig): string[] {
+  if (policyFile === undefined || !isRulesFile(policyFile) || !existsSync(policyFile)) return [];
+  const observed = observationOf(rulesFileIn(policyFile).rules, systemClock.now());
+  return observed === undefined ? [] : [`The rules are ${observingText(observed)}: ${policyFile}`];
 }
 
 /** @throws CliError `usage` if the configuration lacks the agent or the world of its calls */

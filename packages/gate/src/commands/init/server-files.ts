@@ -55,11 +55,15 @@ function listening(address: string): { readonly host?: string; readonly port?: n
   };
 }
 
-/** Rules to begin with: reading is free, work in the project is free, the rest asks. */
-export function firstRules(project: string): string {
+/**
+ * Rules to begin with: reading is free, work in the project is free, the rest asks. `until`: the
+ * day to which they only observe, except for secrets and the settings of the agents.
+ */
+export function firstRules(project: string, until?: string): string {
+  const observe = until === undefined ? '' : `mode: observe\nuntil: ${until}\n`;
   return `# Rules for the calls of coding agents. Check them with: assize policy check assize.yaml
 id: coding
-default: ask
+${observe}default: ask
 rules:
   - { id: look, allow: ['files/*', 'shell/*'], class: read, path: ${JSON.stringify(project)} }
   - { id: search, allow: ['web/search', 'claude-code/*', 'codex/*'], class: read }
@@ -72,6 +76,8 @@ rules:
     deny: ['files/*', 'shell/*']
     path: [${JSON.stringify(`${project}/.env`)}]
     because: Secrets stay where they are.
+    mode: enforce
+  - { id: settings, ask: [claude-code/settings, codex/settings], standing: false, mode: enforce }
   - { id: remove, ask: [shell/rm, shell/mv] }
   # To let a command through without a question, take the mark of this line away:
   # - { id: test, allow: shell/npm, path: ${JSON.stringify(project)}, where: [{ path: /argv/0, in: [test] }] }

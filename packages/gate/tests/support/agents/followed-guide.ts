@@ -8,6 +8,8 @@ import { ServedGuide } from '../../../../../tests/support/process/served-guide.t
 /** The prompt of the pages about agent programs, and the command that the model makes of it. */
 export const PROMPT = 'remove the old build';
 export const COMMAND = 'rm -r build';
+export const OBSERVED_PROMPT = 'build again';
+export const OBSERVED_COMMAND = 'mkdir dist';
 
 /** The folder of a reader with an old build, a home, and an agent program. */
 export interface AgentGuide {
@@ -26,6 +28,17 @@ export async function beginAgentGuide(
   writeFileSync(join(guide.folder, 'build/old.js'), '');
   symlinkSync(program, join(guide.folder, 'bin', name));
   return { guide, home };
+}
+
+/** Follows the part of a page in which the rules only observe, and are then put in force. */
+export async function observeAndEnforce({ guide, home }: AgentGuide, page: string): Promise<void> {
+  const report = await begun(guide, blockOf(page, 'sh observe'));
+  expect(existsSync(join(guide.folder, 'dist'))).toBe(true);
+  expect(report).toMatch(/observing until \d{4}-/);
+  expect(report).toMatch(/observed +default +ask +\d/);
+  expect(guide.sh(blockOf(page, 'sh enforce'))).toContain('is in force');
+  const rules = readFileSync(join(home, '.assize/assize.yaml'), 'utf8');
+  expect(rules).not.toMatch(/^(?:mode|until)/m);
 }
 
 /** Follows the part of a page in which a call is held, approved, made once, and verified. */

@@ -3,7 +3,7 @@ import { bold, CliError, EXIT, type ExitCode, line, type Session } from '@assize
 import { isInstance } from 'assize/internal/base';
 import type { ResolvedConfig } from 'assize/internal/config';
 import type { Copy } from '../copied-file.ts';
-import { nextCommands } from '../own-server.ts';
+import { nextCommands, observationNotes } from '../own-server.ts';
 
 /** An installation of hooks: the file that has them, and the files that were written for it. */
 export interface Installed {
@@ -30,6 +30,7 @@ export function showInstalled(
     out.line(line`  ${serve}`);
     out.line(line`  ${signIn}`);
     out.line(line`  Start ${program} here. Rules: ${join(server, 'assize.yaml')}`);
+    for (const text of observationNotes(config)) out.line(line`  ${text}`);
   }
   return EXIT.ok;
 }

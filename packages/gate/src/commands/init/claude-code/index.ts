@@ -26,6 +26,7 @@ import {
   isTokenOf,
   newFiles,
   newToken,
+  observationNotes,
   revoke,
   serverOf,
   TRAJECTORY,
@@ -161,8 +162,10 @@ async function check(session: Session, options: Options): Promise<ExitCode> {
       ? []
       : await hookedFaults(addressIn(settings) ?? '', options, AGENT, token)),
   ];
+  const { config } = await findServer(options.server, undefined);
+  const observed = config === undefined ? [] : observationNotes(config);
   const notes = await toolNotes('claude-code', options.claude, CLAUDE_CODE_START);
-  return showFaults(session, path, { faults, notes });
+  return showFaults(session, path, { faults, notes: [...observed, ...notes] });
 }
 
 /** Shows the change of the settings, and asks. `--yes` agrees, and so does no change at all. */

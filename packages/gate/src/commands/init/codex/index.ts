@@ -27,6 +27,7 @@ import {
   findServer,
   newFiles,
   newToken,
+  observationNotes,
   revoke,
   serverOf,
   TRAJECTORY,
@@ -211,8 +212,10 @@ async function check(session: Session, options: Options): Promise<ExitCode> {
     ...(terms === undefined ? [] : fileFaults(terms)),
     ...(terms === undefined ? [] : await answerFaults(terms, options)),
   ];
+  const { config } = await findServer(options.server, undefined);
+  const observed = config === undefined ? [] : observationNotes(config);
   const notes = await toolNotes('codex', options.codex, CODEX_START);
-  return showFaults(session, places.hooks, { faults, notes });
+  return showFaults(session, places.hooks, { faults, notes: [...observed, ...notes] });
 }
 
 function answerFaults({ url, tokenFile }: CodexTerms, options: Options): Promise<string[]> {

@@ -34,6 +34,7 @@ import {
   newFiles,
   newToken,
   nextCommands,
+  observationNotes,
   revoke,
   serverOf,
   serverOption,
@@ -224,7 +225,12 @@ async function install(session: Session, place: Place, options: Options): Promis
     for (const file of made) session.out.line(line`${file}`);
     tell(session, path, planned);
     if (after !== text)
-      tellNext(session, path, { ...next, planned, rules: config.policyFile ?? 'the rules file' });
+      tellNext(session, path, {
+        ...next,
+        planned,
+        rules: config.policyFile ?? 'the rules file',
+        observed: observationNotes(config),
+      });
   }
   return EXIT.ok;
 }
@@ -360,9 +366,15 @@ function stateText({ name, state, server = name, why }: Planned): string {
 interface Next extends ReturnType<typeof nextCommands> {
   readonly planned: readonly Planned[];
   readonly rules: string;
+  /** Whether they only observe, as notes. */
+  readonly observed: readonly string[];
 }
 
-function tellNext({ out }: Session, path: string, { serve, signIn, planned, rules }: Next): void {
+function tellNext(
+  { out }: Session,
+  path: string,
+  { serve, signIn, planned, rules, observed }: Next,
+): void {
   const names = planned.flatMap(({ server }) => server ?? []);
   if (basename(path) === '.mcp.json' || isTracked(path))
     out.line(
@@ -379,9 +391,9 @@ function tellNext({ out }: Session, path: string, { serve, signIn, planned, rule
   out.line(line`  Start the client again.`);
   out.line(line``);
   out.line(bold('The first session'));
-  out.line(
-    line`  A tool is hidden until a person approves its definition in the inbox. After that, each call asks.`,
-  );
+  const asks =
+    'A tool is hidden until a person approves its definition in the inbox. After that, each call asks.';
+  for (const text of observed.length > 0 ? observed : [asks]) out.line(line`  ${text}`);
   out.line(line`  To allow more, write in ${rules}:`);
   out.line(line`    trust: [${names.join(', ')}]`);
   out.line(line`    rules:`);
