@@ -16,6 +16,7 @@ import { Link, useLocation } from 'wouter';
 import { codeOf, hasLostSession } from '../api/problem.ts';
 import { useMe } from '../api/queries.ts';
 import { useApprovals } from '../pages/inbox/approvals-query.ts';
+import { Observing } from '../pages/rules/observing.tsx';
 import { Failed, Loading, OtherPerson, SignedOut } from '../parts/states.tsx';
 import { Commands } from './commands.tsx';
 import { LiveProvider, useLive } from './live.tsx';
@@ -112,6 +113,7 @@ function Frame({ name, children }: { readonly name: string; readonly children: R
         ))}
       </AppShell.Navbar>
       <AppShell.Main>
+        <Observing />
         <PageGuard address={location}>{children}</PageGuard>
       </AppShell.Main>
       <Commands />

@@ -4,6 +4,7 @@ import { Inert } from '../../parts/inert-text.tsx';
 import { Ago } from '../../parts/instant.tsx';
 import { Part } from '../../parts/part.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
+import { RulesPart } from '../rules/rules-part.tsx';
 import { StandingPart } from '../standing/standing-list.tsx';
 import { type Trajectory, useIsAdmin, useTrajectory, useWrits } from './agents-query.ts';
 import { DRAWN_MAX, familyOf } from './kin.ts';
@@ -77,6 +78,7 @@ export function TrajectoryDetail({ id, all, writ }: DetailProps) {
       <Part title="Writs">
         <Writs trajectory={id} chosen={writ} />
       </Part>
+      {domain.name === 'gateway' && <RulesPart trajectory={id} />}
       {domain.name === 'gateway' && <StandingPart trajectory={id} />}
       <Part title="Branches and delegations">
         <Kin trajectory={found.data} all={all} />
