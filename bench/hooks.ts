@@ -22,36 +22,38 @@ const P50_MS_MAX = 10;
 
 const { rules } = readRules('{ id: bench, default: allow, rules: [{ id: all, allow: "*" }] }');
 
+/** A set that judges beside these rules, of the size of a first file. */
+const TRIAL = {
+  rules: readRules(`
+id: trial
+rules:
+  - { id: look, allow: ['files/*', 'shell/*'], class: read, path: /repo }
+  - { id: git, allow: shell/git, path: /repo, where: [{ path: /argv/0, in: [status, diff, log] }] }
+  - { id: test, allow: shell/npm, path: /repo, where: [{ path: /argv/0, is: test }] }
+  - { id: secrets, deny: ['files/*', 'shell/*'], path: [/repo/.env, /repo/secrets] }
+  - { id: remove, ask: [shell/rm, shell/mv] }
+limits: [{ id: many, tools: 'shell/*', per: day, max: 100000 }]
+read_before_write: [{ id: first, tools: ['files/write', 'files/edit'] }]
+`).rules,
+  until: '2099-01-01',
+};
+const TRIAL_MAX = 1.3;
+
 /** Asks once, and resolves with the milliseconds until the whole answer. */
 type Ask = (session: number, n: number) => Promise<number>;
 
 export async function hooksBench(): Promise<BenchResult[]> {
   const folder = mkdtempSync(join(tmpdir(), 'assize-bench-'));
-  const store = await openStore(`sqlite:${join(folder, 'hooks.db')}`);
-  const server = await start({
-    ...{ store, rules, domains: [gateway({ rules }) as unknown as Domain], stopsAlone: true },
-    config: { worlds: { calls: { domain: 'gateway' } }, tools: [] },
-    principals: {
-      'agent:claude': {
-        kinds: ['agent'],
-        grants: [{ actions: ['call', 'begin', 'report', 'session'] }],
-      },
-    },
-  });
-  const token = await server.tokenFor('agent:claude');
+  const plain = await judging(join(folder, 'plain.db'));
+  const tried = await judging(join(folder, 'tried.db'), TRIAL);
   const bare = createServer((request, response) => {
     request
       .resume()
       .on('end', () => response.setHeader('content-type', 'application/json').end('{}'));
   }).listen(0, '127.0.0.1');
   await once(bare, 'listening');
-  const asks: Record<'own' | 'bare', Ask> = {
-    own: asking(
-      `http://127.0.0.1:${server.port}/v1/trajectories/calls/hooks/claude-code?wait=0`,
-      token,
-    ),
-    bare: asking(`http://127.0.0.1:${(bare.address() as AddressInfo).port}/`, token),
-  };
+  const bareAsk = asking(`http://127.0.0.1:${(bare.address() as AddressInfo).port}/`, '');
+  const asks = { own: plain.ask, bare: bareAsk };
   try {
     return [
       ...(await measure('a decision of a hook, p50', asks, 1, CALLS, { max: P50_MS_MAX })),
@@ -61,17 +63,53 @@ export async function hooksBench(): Promise<BenchResult[]> {
         SESSIONS,
         10,
       )),
+      ...(await measure(
+        'a decision of a hook with a trial set, p50',
+        { own: tried.ask, bare: (await judging(join(folder, 'beside.db'))).ask },
+        1,
+        CALLS,
+        { ratioMax: TRIAL_MAX },
+        'without it',
+      )),
     ];
   } finally {
     bare.closeAllConnections();
     bare.close();
-    await server.stop();
-    await store.close();
+    for (const stop of stops.splice(0)) await stop();
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-let measured = 0;
+const stops: (() => Promise<void>)[] = [];
+
+/** Asks a server that judges calls, with or without a trial set. */
+async function judging(file: string, trial?: typeof TRIAL): Promise<{ readonly ask: Ask }> {
+  const store = await openStore(`sqlite:${file}`);
+  const server = await start({
+    ...{
+      store,
+      rules,
+      trial,
+      domains: [gateway({ rules }) as unknown as Domain],
+      stopsAlone: true,
+    },
+    config: { worlds: { calls: { domain: 'gateway' } }, tools: [] },
+    principals: {
+      'agent:claude': {
+        kinds: ['agent'],
+        grants: [{ actions: ['call', 'begin', 'report', 'session'] }],
+      },
+    },
+  });
+  stops.push(async () => {
+    await server.stop();
+    await store.close();
+  });
+  const url = `http://127.0.0.1:${server.port}/v1/trajectories/calls/hooks/claude-code?wait=0`;
+  return { ask: asking(url, await server.tokenFor('agent:claude')) };
+}
+
+let asked = 0;
 
 async function measure(
   name: string,
@@ -79,6 +117,7 @@ async function measure(
   sessions: number,
   calls: number,
   goal?: BenchResult['goal'],
+  beside: string = 'a bare server',
 ): Promise<BenchResult[]> {
   const medians: { own: number[]; bare: number[] } = { own: [], bare: [] };
   for (let round = 0; round < ROUNDS; round++)
@@ -86,15 +125,16 @@ async function measure(
       const times = await Promise.all(
         Array.from({ length: sessions }, async (_, session) => {
           const own: number[] = [];
-          for (let n = 0; n < calls; n++) own.push(await asks[which](session, ++measured));
+          for (let n = 0; n < calls; n++) own.push(await asks[which](session, ++asked));
           return own;
         }),
       );
       // The first round warms up.
       if (round > 0) medians[which].push(median(times.flat()));
     }
-  const baseline = { name: 'a bare server', value: median(medians.bare) };
-  return [{ name, value: median(medians.own), unit: 'ms', baseline, ...(goal && { goal }) }];
+  const [value, other] = [median(medians.own), median(medians.bare)];
+  const baseline = { name: beside, value: other };
+  return [{ name, value, unit: 'ms', baseline, ratio: value / other, ...(goal && { goal }) }];
 }
 
 function asking(url: string, token: string): Ask {

@@ -73,7 +73,7 @@ function entriesOf(folder: string): string[] {
 /** The files of a package beside its code and declarations. */
 function makePackage(folder: string): void {
   const short = basename(folder);
-  for (const file of globSync('{bin/*.js,src/**/*.ttl}', { cwd: join(root, folder) })) {
+  for (const file of globSync('{bin/*.js,src/**/*.{ttl,yaml}}', { cwd: join(root, folder) })) {
     mkdirSync(dirname(join(dist, short, file)), { recursive: true });
     copyFileSync(join(root, folder, file), join(dist, short, file));
   }

@@ -3,7 +3,7 @@ import { homedir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { CliError, serverAddress, writeNew } from '@assize/command';
 import { COMMAND_LINE, publicAddress, Tokens } from '@assize/command/operation';
-import { addMicros } from 'assize/internal/canon';
+import { addMicros, type Instant } from 'assize/internal/canon';
 import { CONFIG_FILES, loadConfig, type ResolvedConfig, rootKeyOf } from 'assize/internal/config';
 import { systemClock, systemRandom } from 'assize/internal/oracle';
 import { openStore, sideSecretOf } from 'assize/internal/stores';
@@ -65,14 +65,15 @@ export function writeServerFiles(
   const files: (readonly [string, string])[] = [
     [join(folder, CONFIG), serverConfig({ person, address })],
   ];
-  if (!existsSync(rules)) files.push([rules, firstRules(realpathSync('.'), firstDay())]);
+  if (!existsSync(rules))
+    files.push([rules, firstRules(realpathSync('.'), observedUntil(systemClock.now()))]);
   writeNew(files, false);
   return files.map(([path]) => path);
 }
 
-/** The day from which the rules of a new server hold: two weeks from now. */
-function firstDay(): string {
-  return addMicros(systemClock.now(), OBSERVED_DAYS * DAY_MICROS).slice(0, 10);
+/** The day from which new rules hold: in two weeks. */
+export function observedUntil(now: Instant): string {
+  return addMicros(now, OBSERVED_DAYS * DAY_MICROS).slice(0, 10);
 }
 
 /** The files of a new server, as changes that a person agrees to. */

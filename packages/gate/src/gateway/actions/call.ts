@@ -2,7 +2,7 @@ import { arg, checkArgument, type Json } from 'assize/internal/base';
 import { contentHash, instantToMillis } from 'assize/internal/canon';
 import { z } from 'zod';
 import type { CallPart, CompiledRules, JudgedCall, Verdict } from '../judge/compiled-rules.ts';
-import { amountOf, figuresOf, groupOf, sumsOf, usedKey } from '../judge/figures.ts';
+import { amountOf, groupOf, sumOf, usedKey } from '../judge/figures.ts';
 import type { Found } from '../judge/path-name.ts';
 import type { Resources } from '../judge/resources.ts';
 import { takeTurn, turnOf } from '../judge/turns.ts';
@@ -361,9 +361,10 @@ function overLimit(
   for (const limit of limits) {
     const amount = amountOf(limit, row);
     if (amount === undefined) continue;
-    const group = `${limit.id}|${groupOf(limit, row)}`;
-    const sum = (sumsOf(figuresOf([limit], state.calls)).get(group) ?? 0) + amount;
-    if (sum > limit.max) return { rule: limit.id, why: limitText(sum, limit.max, group) };
+    const group = groupOf(limit, row);
+    const sum = amount + sumOf(limit, group, Object.values(state.calls));
+    if (sum > limit.max)
+      return { rule: limit.id, why: limitText(sum, limit.max, `${limit.id}|${group}`) };
   }
   return undefined;
 }

@@ -51,6 +51,16 @@ export function readGroup(text: string): {
   return { limit, group: [window, ...rest].join('|'), window };
 }
 
+/** The sum of one group of a limit over calls: the same as by `figuresOf`, in one walk. */
+export function sumOf(limit: Limit, group: string, calls: readonly CallRow[]): number {
+  const window = group.slice(0, WINDOW_LENGTH[limit.per]);
+  let sum = 0;
+  for (const call of calls)
+    if (call.at.startsWith(window) && groupOf(limit, call) === group)
+      sum += amountOf(limit, call) ?? 0;
+  return sum;
+}
+
 /** The figures of all limits over the calls of a state, by key. */
 export function figuresOf(
   limits: readonly Limit[],
