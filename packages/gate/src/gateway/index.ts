@@ -46,7 +46,6 @@ export {
 export { isToBegin, type OpenCall, openCalls, openRows, SILENT_MS } from './open-calls.ts';
 export { rulesIn } from './rule-text.ts';
 export { flowText } from './rules/flow-text.ts';
-export { type Observation, observationOf, observingText } from './rules/observation.ts';
 export {
   faultText,
   type ReadCase,
@@ -62,8 +61,8 @@ export type { Limit, ReadFirst, Rule, Rules, ToolClass, ToolSpec } from './rules
 export { enforcing } from './rules/rules.ts';
 export { type RulesWarning, warningsOf } from './rules/warnings.ts';
 export { rulesPolicy } from './rules-policy.ts';
-export { rulesToAllow } from './rules-to-allow.ts';
 export { type Observation, observationOf, observingText, rulesStatus } from './rules-status.ts';
+export { rulesToAllow } from './rules-to-allow.ts';
 export {
   isGlob,
   type ProfileFor,

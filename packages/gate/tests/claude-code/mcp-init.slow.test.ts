@@ -66,7 +66,8 @@ describe.skipIf(claudeProgram() === undefined)(
       expect(statSync(join(own, token as string)).mode & 0o777).toBe(0o600);
       const config = join(own, 'assize.config.json');
       const rules = join(own, 'assize.yaml');
-      writeFileSync(rules, `trust: [fs]\n${readFileSync(rules, 'utf8')}`);
+      const enforced = readFileSync(rules, 'utf8').replace(/^(?:mode|until):.*\n/gm, '');
+      writeFileSync(rules, `trust: [fs]\n${enforced}`);
       const server = await startServer(stage.project, [
         '--config',
         config,

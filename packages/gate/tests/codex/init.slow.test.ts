@@ -110,9 +110,9 @@ describe.skipIf(codexProgram() === undefined)(
         expect(code).toBe(1);
         return said;
       };
-      expect(await faultsOf((text) => text)).toBe(
-        `no server answers at ${URL_OF_NONE}; start it with assize serve\n`,
-      );
+      const [fault, note] = (await faultsOf((text) => text)).split('\n');
+      expect(fault).toBe(`no server answers at ${URL_OF_NONE}; start it with assize serve`);
+      expect(note).toMatch(/^The rules are observing until \d{4}-\d\d-\d\d: /);
       expect(await faultsOf((text) => text.replace('timeout = 60', 'timeout = 61'))).toContain(
         'does not run the hook of PreToolUse, because it changed',
       );

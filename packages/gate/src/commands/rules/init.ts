@@ -33,7 +33,7 @@ export function init(command: Command): void {
         'The names of servers, tools and arguments are examples: write those of your tools.',
     )
     .action(
-      inSession(({ json, out }, { file }: Options, set: string) => {
+      inSession(async ({ json, out }, { file }: Options, set: string) => {
         writeNew([[file, observing(setText(set))]], false);
         if (json) out.document({ file, set });
         else
