@@ -9,6 +9,10 @@ export interface CallContent {
   readonly args: { readonly [name: string]: Json };
   /** Absent: the call itself is judged, as a tool of its server. */
   readonly parts?: readonly CallPart[];
+  /** Without parts: the places of the rules that it may reach beside the paths that it names. */
+  readonly reaches?: readonly string[];
+  /** The folder of the project that the call is made in. */
+  readonly project?: string;
 }
 
 /** A tool call of an agent program, as its hook asks about it. */

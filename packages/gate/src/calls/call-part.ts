@@ -5,4 +5,6 @@ export interface CallPart {
   readonly server: string;
   readonly tool: string;
   readonly args: { readonly [name: string]: Json };
+  /** Places of the rules that it may reach beside the paths that it names. */
+  readonly reaches?: readonly string[];
 }

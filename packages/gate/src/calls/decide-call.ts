@@ -20,6 +20,7 @@ import { type AskedCall, type CallContent, hasHiddenMember, keyOf } from './aske
 import { beginKey, hasBegun, newAttempt, observed } from './attempt.ts';
 import type { CallWorld, Observed } from './call-world.ts';
 import { pastCall } from './past-call.ts';
+import { withReaches } from './reaching.ts';
 import { askStep } from './steps.ts';
 
 /** The answer to a call that an agent is about to make. */
@@ -100,8 +101,9 @@ export function decideCall(
   return traced(
     () => askStep(world, call, 'ask'),
     async () => {
-      const found = await judged(world, call, options);
-      return found.kind === 'ready' ? begin(world, call, found, options) : found;
+      const asked = await withReaches(world, call);
+      const found = await judged(world, asked, options);
+      return found.kind === 'ready' ? begin(world, asked, found, options) : found;
     },
   );
 }
@@ -120,7 +122,8 @@ export function judgeCall(
   return traced(
     () => askStep(world, call, 'judge'),
     async () => {
-      const found = await judged(world, call, { ...options, match: 'id', isLater: true });
+      const asked = await withReaches(world, call);
+      const found = await judged(world, asked, { ...options, match: 'id', isLater: true });
       return (found.kind === 'ready' ? { kind: 'ready', call: found.call } : found) as Judgement;
     },
   );
@@ -254,7 +257,9 @@ function contentMatcher(agent: string, call: AskedCall): (row: CallRow) => boole
 }
 
 /** The hash by which rows of calls name their content. */
-export function digestOf(call: Pick<CallContent, 'args' | 'parts'>): string {
+export function digestOf(
+  call: Pick<CallContent, 'args' | 'parts' | 'reaches' | 'project'>,
+): string {
   return callDigest(call as Parameters<typeof callDigest>[0]);
 }
 
@@ -300,12 +305,14 @@ async function ask(
   call: AskedCall,
   { observations = [], match = 'content', isLater = false, attempt }: JudgeOptions,
 ): Promise<Waiting | Decision | Ready> {
-  const { id, session, server, tool, args, parts, undoes } = call;
+  const { id, session, server, tool, args, parts, undoes, reaches, project } = call;
   const wanted = {
     ...{ id, server, tool, args, once: true },
     ...(session === undefined ? {} : { session }),
     ...(parts === undefined ? {} : { parts }),
     ...(undoes === undefined ? {} : { undoes }),
+    ...(reaches !== undefined && { reaches }),
+    ...(project !== undefined && { project }),
     ...(isLater && { later: true }),
     ...(world.read((state) => rulesInForce(state).turns !== undefined) && { waits: true }),
   };

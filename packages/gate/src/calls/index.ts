@@ -53,6 +53,7 @@ export {
 } from './open-gate.ts';
 export { outcomeOf } from './outcome-of.ts';
 export { ofPlain, toPlain } from './plain-value.ts';
+export { withReaches } from './reaching.ts';
 export {
   newestFirst,
   type RuleCount,

@@ -1,5 +1,6 @@
 import { instantToMillis } from 'assize/internal/canon';
 import { type OpenCall, openCalls } from '#gateway';
+import { projectOf } from '#reach';
 import type { CallWorld } from './call-world.ts';
 
 /** A session of an agent program. */
@@ -9,20 +10,29 @@ export interface AgentSession {
   readonly parent?: string;
   /** How it began, or what it is for. */
   readonly about?: string;
+  /** The folder of its event. A new session belongs to the project that this folder is in. */
+  readonly cwd?: string;
 }
 
 /** Records a session at its first event, with the session that started it. */
-export async function attend(world: CallWorld, { id, parent, about }: AgentSession): Promise<void> {
-  if (parent !== undefined) await attend(world, { id: parent });
+export async function attend(
+  world: CallWorld,
+  { id, parent, about, cwd }: AgentSession,
+): Promise<void> {
+  const from = cwd === undefined ? {} : { cwd };
+  if (parent !== undefined) await attend(world, { id: parent, ...from });
   const isOpen = world.read(
     ({ sessions }) => Object.hasOwn(sessions, id) && sessions[id]?.endedAt === undefined,
   );
   if (isOpen) return;
+  const above = parent && world.read(({ sessions }) => sessions[parent]?.project);
+  const project = above ?? (cwd === undefined ? undefined : await projectOf(cwd));
   await world.propose('session', {
     session: id,
     event: 'start',
     ...(parent !== undefined && { parent }),
     ...(about !== undefined && { about: about.slice(0, 200) }),
+    ...(project !== undefined && { project }),
   });
 }
 

@@ -57,8 +57,8 @@ function askedCall({ action, role, args, principal }: PolicyQuery) {
     server,
     tool,
     args: input,
-    parts,
-  } = args as { readonly [member in 'server' | 'tool' | 'args' | 'parts']?: Json };
+    ...more
+  } = args as { readonly [member in 'server' | 'tool' | 'args']?: Json };
   // The failure denies.
   if (typeof server !== 'string' || typeof tool !== 'string' || input === undefined)
     throw new Error('the call names no server, no tool or no arguments');
@@ -66,6 +66,6 @@ function askedCall({ action, role, args, principal }: PolicyQuery) {
     agent: role.params['agent'] ?? '',
     tool: toolKey(server, tool),
     args: input,
-    ...partsOf({ parts } as Pick<CallArgs, 'parts'>),
+    ...partsOf(more as Pick<CallArgs, 'parts' | 'reaches' | 'project'>),
   };
 }

@@ -100,7 +100,6 @@ export function isGlob(path: string): boolean {
 }
 
 /** Stands for the folder of the project in the path of a rule. */
-// biome-ignore lint/suspicious/noTemplateCurlyInString: rules files have this text
 const PROJECT = '${project}';
 
 type Side = 'allow' | 'refuse';

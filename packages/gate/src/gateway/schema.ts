@@ -78,6 +78,8 @@ const session = z.strictObject({
   /** The session that started this one. */
   parent: z.string().optional(),
   about: z.string().optional(),
+  /** The folder of the project that it began in. */
+  project: z.string().optional(),
   endedAt: instant.optional(),
 });
 

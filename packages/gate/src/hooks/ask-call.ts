@@ -9,8 +9,10 @@ import {
   decideCall,
   digestOf,
   sessionIdOf,
+  withReaches,
 } from '#calls';
 import { openRows } from '#gateway';
+import { projectOf } from '#reach';
 import type { AskingTool } from './events.ts';
 
 /** Decides about the call of an event, in its session and with where it was asked for. */
@@ -29,19 +31,34 @@ export async function askCall(
   const call: AskedCall = {
     id: callIdOf(session_id, tool_use_id),
     session: sessionIdOf(session_id, agent_id),
-    ...content,
+    ...(await inProject(world, session, content)),
   };
   return decideCall(world, call, { waitMs, observations: [{ name: 'place', value: place }] });
 }
 
+/** The call with the folder of the project that its session began in. */
+async function inProject(
+  world: CallWorld,
+  { id, cwd }: AgentSession,
+  content: CallContent,
+): Promise<CallContent> {
+  const begun = world.read(({ sessions }) => sessions[id]?.project);
+  const project = begun ?? (cwd === undefined ? undefined : await projectOf(cwd));
+  return project === undefined ? content : { ...content, project };
+}
+
 /** Whether exactly this call of a session was let through, and has no outcome yet. */
-export function isLetThrough(world: CallWorld, session: string, content: CallContent): boolean {
+export async function isLetThrough(
+  world: CallWorld,
+  session: AgentSession,
+  content: CallContent,
+): Promise<boolean> {
   const key = `${content.server}/${content.tool}`;
-  const digest = digestOf(content);
+  const digest = digestOf(await withReaches(world, await inProject(world, session, content)));
   return world.read((state) =>
     openRows(state).some(
       ([, row]) =>
-        row.session === session &&
+        row.session === session.id &&
         row.tool === key &&
         row.digest === digest &&
         row.begunAt !== undefined &&

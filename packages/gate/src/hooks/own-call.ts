@@ -1,10 +1,9 @@
-import { lstat } from 'node:fs/promises';
 import { posix } from 'node:path';
 import type { Json } from 'assize/internal/base';
 import { contentHash } from 'assize/internal/canon';
 import type { CallContent, CallPart } from '#calls';
 import { PARTS_MAX } from '#gateway';
-import { canonicalPath } from './calls/file-path.ts';
+import { canonicalPath, namedPaths, repositoryOf } from '#reach';
 import { commandParts } from './calls/shell-command.ts';
 import type { ToolEvent } from './events.ts';
 
@@ -34,20 +33,14 @@ export async function shellParts(command: unknown, given: string): Promise<reado
   return placed(commandParts(command, { cwd: resolved ?? path }), resolved ?? path);
 }
 
-/** A part for each name of a file. */
+/** A part for each path that the name of a file can mean. */
 export async function fileParts(
   tool: string,
   given: unknown,
   cwd: string,
 ): Promise<readonly CallPart[]> {
   if (typeof given !== 'string') return [{ server: 'files', tool, args: { path: '' } }];
-  return (await bothPaths(given, cwd)).map((path) => ({ server: 'files', tool, args: { path } }));
-}
-
-/** The absolute path of a file, and the path that symbolic links on the way lead to. */
-export async function bothPaths(given: string, cwd: string): Promise<readonly string[]> {
-  const { path, resolved } = await canonicalPath(given, cwd);
-  return resolved === undefined ? [path] : [path, resolved];
+  return (await namedPaths(given, cwd)).map((path) => ({ server: 'files', tool, args: { path } }));
 }
 
 /** A text that cannot be read safely. */
@@ -89,18 +82,14 @@ function pathsOf({ args }: CallPart): readonly string[] {
 async function placed(parts: readonly CallPart[], cwd: string): Promise<readonly CallPart[]> {
   const all: CallPart[] = [];
   for (const part of parts) {
-    const { path, paths, below } = part.args;
+    const { path, paths } = part.args;
     if (Array.isArray(paths)) {
       const named =
         (paths as readonly string[]).length === 0 ? [cwd] : (paths as readonly string[]);
-      const found = await Promise.all(named.map(bothNames));
-      const args = { ...part.args, paths: [...new Set(found.flat())], cwd };
-      all.push({
-        ...part,
-        args: Array.isArray(below)
-          ? { ...args, below: await Promise.all(below.map(belowPlace)) }
-          : args,
-      });
+      const places = ((part.args['below'] ?? []) as readonly string[]).map(belowPlace);
+      const [found, below] = await Promise.all([allNames(named), allNames(places)]);
+      const more = { paths: found, cwd, ...(below.length > 0 && { below }) };
+      all.push({ ...part, args: { ...part.args, ...more } });
     } else if (typeof path === 'string') {
       for (const name of await bothNames(path))
         all.push({ ...part, args: { ...part.args, path: name } as Args });
@@ -110,24 +99,18 @@ async function placed(parts: readonly CallPart[], cwd: string): Promise<readonly
 }
 
 /** The folder of a place in `below`, which can be the top folder of a work tree of git. */
-async function belowPlace(place: Json): Promise<string> {
-  const text = place as string;
-  if (!text.endsWith('/:')) return text;
-  const start = posix.dirname(text);
-  for (let at = start; ; at = posix.dirname(at)) {
-    if (await exists(posix.join(at, '.git'))) return at;
-    if (at === '/') return start;
-  }
-}
-
-async function exists(path: string): Promise<boolean> {
-  return lstat(path).then(
-    () => true,
-    () => false,
-  );
+function belowPlace(place: string): string {
+  if (!place.endsWith('/:')) return place;
+  const folder = posix.dirname(place);
+  return repositoryOf(folder) ?? folder;
 }
 
 type Args = { readonly [name: string]: Json };
+
+/** The paths of a list, with those that symbolic links lead to. */
+async function allNames(names: readonly string[]): Promise<string[]> {
+  return [...new Set((await Promise.all(names.map(bothNames))).flat())];
+}
 
 async function bothNames(name: string): Promise<string[]> {
   if (!name.startsWith('/')) return [name];

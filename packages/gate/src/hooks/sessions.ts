@@ -5,12 +5,13 @@ import { type SessionEvent, sessionEvent } from './events.ts';
 
 /** The session of an event. A subagent has one of its own. */
 export function sessionOf(
-  { session_id, agent_id, agent_type }: SessionEvent,
+  { session_id, agent_id, agent_type, cwd }: SessionEvent,
   program: string,
 ): AgentSession {
-  if (agent_id === undefined) return { id: sessionIdOf(session_id), about: program };
+  if (agent_id === undefined) return { id: sessionIdOf(session_id), about: program, cwd };
   return {
     id: sessionIdOf(session_id, agent_id),
+    cwd,
     parent: sessionIdOf(session_id),
     ...(agent_type !== undefined && { about: agent_type }),
   };

@@ -1,7 +1,7 @@
 import { arg, checkArgument, type Json } from 'assize/internal/base';
 import { contentHash, instantToMillis } from 'assize/internal/canon';
 import { z } from 'zod';
-import type { CallPart, CompiledRules, JudgedCall, Verdict } from '../judge/compiled-rules.ts';
+import type { CompiledRules, JudgedCall, Verdict } from '../judge/compiled-rules.ts';
 import { amountOf, groupOf, sumOf, usedKey } from '../judge/figures.ts';
 import type { Found } from '../judge/path-name.ts';
 import type { Resources } from '../judge/resources.ts';
@@ -14,10 +14,15 @@ import type { CallRow, GatewayState, JudgedRuling, StandingApproval } from '../s
 /** How many parts a call may have. */
 export const PARTS_MAX = 64;
 
+/** Absolute paths of the machine that the call is made on. */
+const place = z.string().startsWith('/').max(4_096);
+const places = z.array(place).min(1).max(1_000);
+
 const part = z.strictObject({
   server: serverName,
   tool: toolName,
   args: z.record(z.string(), z.unknown()),
+  reaches: places.optional(),
 });
 
 /** The arguments of the action `call`. */
@@ -27,6 +32,8 @@ export const callArgs: z.ZodObject<{
   tool: z.ZodString;
   args: z.ZodRecord<z.ZodString, z.ZodUnknown>;
   definition: z.ZodOptional<z.ZodString>;
+  reaches: z.ZodOptional<typeof places>;
+  project: z.ZodOptional<z.ZodString>;
   parts: z.ZodOptional<z.ZodArray<typeof part>>;
   once: z.ZodOptional<z.ZodBoolean>;
   later: z.ZodOptional<z.ZodBoolean>;
@@ -47,6 +54,13 @@ export const callArgs: z.ZodObject<{
       'write the hash that definitionHash returns: 64 hex digits in lower case',
     )
     .optional(),
+  /**
+   * Places that the call, or a part of it, may reach beside the paths that it names: a file below a
+   * folder that it reads, or the file that a symbolic link leads to.
+   */
+  reaches: places.optional(),
+  /** The folder of the project that the call is made in: `${project}` in the paths of rules. */
+  project: place.optional(),
   /** The parts of a call whose tool can do many things. The strictest one decides. */
   parts: z.array(part).min(1).max(PARTS_MAX).optional(),
   /**
@@ -64,19 +78,29 @@ export const callArgs: z.ZodObject<{
 });
 export type CallArgs = z.infer<typeof callArgs>;
 
+/** The members by which a call is recognised. */
+export type CallDigested = Pick<CallArgs, 'args' | 'parts' | 'reaches' | 'project'>;
+
 /**
- * The content of a call by which it is recognised: its arguments, and its parts if it has any.
+ * The content of a call by which it is recognised: its arguments, with its parts, the places that
+ * it reaches and its project if it has any.
  *
  * @throws ArgumentError `bad_argument`; CanonError for values that are not JSON
  */
-export function callDigest(call: Pick<CallArgs, 'args' | 'parts'>): string {
+export function callDigest(call: CallDigested): string {
   checkArgument(CONTENT, call, 'call');
-  const { args, parts } = call;
-  const content = parts === undefined ? args : { args, parts };
+  const { args, parts, reaches, project } = call;
+  const more = Object.entries({ parts, reaches, project }).filter(([, each]) => each !== undefined);
+  const content = more.length === 0 ? args : { args, ...Object.fromEntries(more) };
   return contentHash(content as { readonly [key: string]: Json });
 }
 
-const CONTENT = arg.members({ args: arg.object, parts: arg.optional(arg.list(arg.object)) });
+const CONTENT = arg.members({
+  args: arg.object,
+  parts: arg.optional(arg.list(arg.object)),
+  reaches: arg.optional(arg.list(arg.text)),
+  project: arg.optional(arg.text),
+});
 
 /**
  * The id of a call in the state: the caller's, or a hash of the call and its time.
@@ -214,16 +238,25 @@ function takeBack(
   row.undoneBy = id;
 }
 
-/** The parts as rules judge them. */
-export function partsOf({ parts }: Pick<CallArgs, 'parts'>): {
-  readonly parts?: readonly CallPart[];
-} {
-  if (parts === undefined) return {};
+/** The parts, the reached places and the project of a call, as rules judge them. */
+export function partsOf({
+  parts,
+  reaches,
+  project,
+}: Pick<CallArgs, 'parts' | 'reaches' | 'project'>): Pick<
+  JudgedCall,
+  'parts' | 'reaches' | 'project'
+> {
   return {
-    parts: parts.map(({ server, tool, args }) => ({
-      tool: toolKey(server, tool),
-      args: args as Json,
-    })),
+    ...(reaches !== undefined && { reaches }),
+    ...(project !== undefined && { project }),
+    ...(parts !== undefined && {
+      parts: parts.map(({ server, tool, args, reaches: places }) => ({
+        tool: toolKey(server, tool),
+        args: args as Json,
+        ...(places !== undefined && { reaches: places }),
+      })),
+    }),
   };
 }
 

@@ -7,18 +7,21 @@ export const sessionArgs: z.ZodObject<{
   event: z.ZodEnum<{ start: 'start'; end: 'end' }>;
   parent: z.ZodOptional<z.ZodString>;
   about: z.ZodOptional<z.ZodString>;
+  project: z.ZodOptional<z.ZodString>;
 }> = z.strictObject({
   session: sessionId,
   event: z.enum(['start', 'end']),
   /** The session that started this one. */
   parent: sessionId.optional(),
   about: z.string().min(1).max(200).optional(),
+  /** The folder of the project that it began in. */
+  project: z.string().startsWith('/').max(4_096).optional(),
 });
 
 /** Records that a session of an agent starts, goes on or ends. */
 export function applySession(
   state: GatewayState,
-  { session: id, event, parent, about }: z.infer<typeof sessionArgs>,
+  { session: id, event, parent, about, project }: z.infer<typeof sessionArgs>,
   { agent, at }: { readonly agent: string; readonly at: string },
 ): void {
   const row = state.sessions[id];
@@ -41,5 +44,6 @@ export function applySession(
     at,
     ...(parent === undefined ? {} : { parent }),
     ...(about === undefined ? {} : { about }),
+    ...(project === undefined ? {} : { project }),
   };
 }

@@ -39,6 +39,11 @@ export function builtInTool(name: string): ToolSpec | undefined {
   return { name, class: toolClass, reads: ['/paths'] };
 }
 
+/** Whether hooks make calls of a tool, as parts of others. */
+export function isBuiltInTool(name: string): boolean {
+  return /^(?:files|shell|web)\//.test(name);
+}
+
 /** Whether a pattern of tools is about built-in tools or about the tools of coding agents. */
 export function isBuiltInPattern(pattern: string): boolean {
   return /^(?:files|shell|web|claude-code|codex)\//.test(pattern);

@@ -15,7 +15,7 @@ import { partText, unansweredText, unknownText } from './answering-rule.ts';
 import { builtInTool } from './built-in-tools.ts';
 import { windowOf } from './figures.ts';
 import { type Host, type HostPattern, matchesHost, readHostPattern } from './host-name.ts';
-import { isUnder, mayBeUnder } from './path-name.ts';
+import { type Found, isUnder, mayBeUnder, patternFor } from './path-name.ts';
 import { joinedResources, type Resources, resourcesOf } from './resources.ts';
 
 /** A call as rules judge it. */
@@ -24,6 +24,9 @@ export interface JudgedCall {
   /** `server/tool`. */
   readonly tool: string;
   readonly args: Json;
+  readonly reaches?: readonly string[];
+  /** The folder of the project that the call is made in. */
+  readonly project?: string;
   /** The parts of the call. Rules that name the call itself then only make it stricter. */
   readonly parts?: readonly CallPart[];
 }
@@ -32,6 +35,8 @@ export interface JudgedCall {
 export interface CallPart {
   readonly tool: string;
   readonly args: Json;
+  /** Places of the rules that it may reach beside the paths that it names. */
+  readonly reaches?: readonly string[];
 }
 
 /** The pinned definition of a tool, where one is known. */
@@ -134,10 +139,11 @@ export class CompiledRules {
    * denies. `pinOf`: the pinned definition of a tool. `isChanged`: of another definition.
    */
   judge(call: JudgedCall, pinOf: PinOf = NO_PIN, isChanged: boolean = false): Verdict {
-    const { agent, tool, parts = [] } = call;
+    const { agent, tool, project, parts = [] } = call;
     if (parts.length === 0) return this.#judgeOne(call, pinOf(tool), { isChanged });
+    const place = { agent, ...(project !== undefined && { project }) };
     const verdicts = parts.map((part) =>
-      aboutPart(part, this.#judgeOne({ agent, ...part }, pinOf(part.tool))),
+      aboutPart(part, this.#judgeOne({ ...place, ...part }, pinOf(part.tool))),
     );
     const partsClass = mostHarmful(verdicts.map((verdict) => verdict.class));
     return strictest(this.#judgeOne(call, pinOf(tool), { isChanged, partsClass }), verdicts);
@@ -165,11 +171,14 @@ export class CompiledRules {
       if (typeof applies === 'string')
         found.denied ??= { rule: rule.id, why: `it cannot be evaluated: ${applies}` };
       else if (rule.effect === 'deny')
-        found.denied ??= { rule: rule.id, why: rule.because ?? 'the rule denies it' };
+        found.denied ??= {
+          rule: rule.id,
+          why: `${rule.because ?? 'the rule denies it'}${reachedText(rule, call, resources)}`,
+        };
       else if (rule.effect === 'allow') found.allowed ??= rule.id;
       else {
         const approvals = rule.approvals ?? 1;
-        const why = rule.because ?? 'the rule asks';
+        const why = `${rule.because ?? 'the rule asks'}${reachedText(rule, call, resources)}`;
         asks.push({ rule: rule.id, why, approvals, coverable: rule.standing ?? approvals === 1 });
       }
     }
@@ -211,6 +220,19 @@ export class CompiledRules {
     };
   }
 
+  /** The paths at which some call of a tool by an agent is denied or asked about. */
+  placesFor(
+    { agent, tool }: Pick<JudgedCall, 'agent' | 'tool'>,
+    project?: string,
+  ): readonly string[] {
+    const about = this.#rows.filter(
+      ({ rule: { effect, tools, agents } }) =>
+        effect !== 'allow' && matchesSome(tools, tool) && (agents?.includes(agent) ?? true),
+    );
+    const paths = about.flatMap(({ rule }) => rule.path ?? []);
+    return [...new Set(paths.flatMap((path) => patternFor(path, project) ?? []))];
+  }
+
   /** Whether every call of a tool by an agent is denied, whatever its arguments. */
   deniesAlways(agent: string, tool: string, pin: KnownPin | undefined): boolean {
     const spec = this.spec(tool);
@@ -229,26 +251,28 @@ export class CompiledRules {
    * The paths that a call writes and that must have been read before, by rule, or the reason why
    * the call cannot be judged.
    */
-  mustBeRead({ tool, args, parts = [] }: JudgedCall): readonly PathsToRead[] | Applied {
-    const found = [{ tool, args }, ...parts].map((part) => this.#mustBeRead(part));
+  mustBeRead({ tool, args, project, parts = [] }: JudgedCall): readonly PathsToRead[] | Applied {
+    const found = [{ tool, args }, ...parts].map((part) => this.#mustBeRead(part, project));
     return (
       found.find((each): each is Applied => 'rule' in each) ??
       (found as (readonly PathsToRead[])[]).flat()
     );
   }
 
-  #mustBeRead({ tool, args }: CallPart): readonly PathsToRead[] | Applied {
+  #mustBeRead(
+    { tool, args }: CallPart,
+    project: string | undefined,
+  ): readonly PathsToRead[] | Applied {
     const { writes } = resourcesOf(this.spec(tool), args);
     const rules = this.rules.read_before_write.filter(({ tools }) => matchesSome(tools, tool));
     const [first] = rules;
     if (first === undefined) return [];
     if ('problem' in writes)
       return { rule: first.id, why: `it cannot be evaluated: ${writes.problem}` };
-    return rules.map((rule) => ({
+    const needs = rules.map((rule) => ({ rule, tops: patternsOf(rule, project) }));
+    return needs.map(({ rule, tops }) => ({
       ...rule,
-      paths: writes.value.filter(
-        (path) => rule.path === undefined || rule.path.some((top) => mayBeUnder(path, top)),
-      ),
+      paths: writes.value.filter((path) => tops?.some((top) => mayBeUnder(path, top)) ?? true),
     }));
   }
 }
@@ -316,19 +340,19 @@ function hostPattern(text: string): HostPattern {
 /** Whether the rule applies, or the reason why it cannot be evaluated. */
 function rowApplies(
   row: Row,
-  { agent, tool, args }: JudgedCall,
+  call: JudgedCall,
   toolClass: ToolClass,
   resources: Resources,
 ): boolean | string {
   const { rule } = row;
-  if (!isAbout(rule, { agent, tool }, toolClass)) return false;
+  if (!isAbout(rule, call, toolClass)) return false;
   for (const applies of [
-    pathApplies(rule, resources),
+    pathApplies(rule, call, resources),
     hostApplies(row, resources),
     amountApplies(rule, resources),
   ])
     if (applies !== true) return applies;
-  return allHold(row.where, args);
+  return allHold(row.where, call.args);
 }
 
 /** Whether a rule is about calls of a tool by an agent, before their arguments are known. */
@@ -345,13 +369,44 @@ function isForAllArguments({ path, host, amount, where }: Rule): boolean {
   return path === undefined && host === undefined && amount === undefined && where === undefined;
 }
 
-function pathApplies({ effect, path: tops }: Rule, { reads, writes }: Resources): boolean | string {
-  if (tops === undefined) return true;
-  if ('problem' in reads) return reads.problem;
-  if ('problem' in writes) return writes.problem;
-  const paths = [...reads.value, ...writes.value];
-  if (effect !== 'allow') return paths.some((path) => tops.some((top) => mayBeUnder(path, top)));
-  return paths.length > 0 && paths.every((path) => tops.some((top) => isUnder(path, top)));
+function pathApplies(rule: Rule, call: JudgedCall, resources: Resources): boolean | string {
+  if (rule.path === undefined) return true;
+  const named = namedPaths(resources);
+  if ('problem' in named) return named.problem;
+  const paths = [...named.value, ...(call.reaches ?? [])];
+  const tops = patternsOf(rule, call.project);
+  if (rule.effect === 'allow')
+    return (
+      paths.length > 0 && paths.every((path) => tops?.some((top) => isUnder(path, top)) ?? false)
+    );
+  if (tops === undefined) return paths.length > 0 && 'the call names no project';
+  return paths.some((path) => tops.some((top) => mayBeUnder(path, top)));
+}
+
+function namedPaths({ reads, writes }: Resources): Found<readonly string[]> {
+  if ('problem' in reads) return reads;
+  return 'problem' in writes ? writes : { value: [...reads.value, ...writes.value] };
+}
+
+/** The paths of a rule for a call. Undefined: the rule has none, or needs a project. */
+function patternsOf(
+  { path = [] }: Pick<Rule, 'path'>,
+  project: string | undefined,
+): readonly string[] | undefined {
+  const found = path.map((each) => patternFor(each, project));
+  return found.length > 0 && found.every((each) => each !== undefined) ? found : undefined;
+}
+
+/** Says which place a call reaches that no path of it names. */
+function reachedText(rule: Rule, { reaches = [], project }: JudgedCall, named: Resources): string {
+  const tops = patternsOf(rule, project) ?? [];
+  const isMet = (path: string): boolean => tops.some((top) => mayBeUnder(path, top));
+  const paths = namedPaths(named);
+  if ('value' in paths && paths.value.some(isMet)) return '';
+  const place = reaches.find(isMet);
+  return place === undefined
+    ? ''
+    : ` (it reaches ${place}: leave that place out, or name only the files that it needs)`;
 }
 
 function hostApplies({ rule, hosts }: Row, resources: Resources): boolean | string {
@@ -379,13 +434,27 @@ export function compiledRules(text: string): CompiledRules {
   return cache.get(text, () => new CompiledRules(JSON.parse(text) as Rules));
 }
 
-/** The rules in force in a state. */
-export function rulesInForce({
-  rules: { text },
-}: {
+interface RecordedRules {
   readonly rules: { readonly text: string };
-}): Rules {
+}
+
+/** The rules in force in a state. */
+export function rulesInForce({ rules: { text } }: RecordedRules): Rules {
   return compiledRules(text).rules;
+}
+
+/** The paths of a state's rules at which a call of a tool is denied or asked about. */
+export function placesFor(
+  { rules: { text } }: RecordedRules,
+  call: Pick<JudgedCall, 'agent' | 'tool'>,
+  project?: string,
+): readonly string[] {
+  return compiledRules(text).placesFor(call, project);
+}
+
+/** The declaration of a tool in the rules of a state. */
+export function specOf({ rules: { text } }: RecordedRules, tool: string): ToolSpec | undefined {
+  return compiledRules(text).spec(tool);
 }
 
 /** The recorded text of rules. */

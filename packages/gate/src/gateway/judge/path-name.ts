@@ -1,4 +1,4 @@
-import { covers, MAX_NAME_LENGTH, readScope } from 'assize/internal/authority';
+import { MAX_NAME_LENGTH, readScope } from 'assize/internal/authority';
 import { isAssizeError } from 'assize/internal/base';
 
 /** A value of a call in its one normal form, or the reason why it has none. */
@@ -32,20 +32,89 @@ export function readPath(given: unknown, root?: string): Found<string> {
 /** Some systems drop a dot or a space at the end of a name. */
 const ENDING = /[. ](?:\/|$)/;
 
-/** Whether a path is the prefix or below it. Both are in normal form. `/fsx` is not below `/fs`. */
-export function isUnder(path: string, prefix: string): boolean {
-  if (prefix === '/' || path === prefix) return true;
-  return path !== '/' && covers(`path:${prefix}/**`, `path:${path}`);
+/** In the path of a rule: the folder of the project that a call is made in. */
+const PROJECT = '${project}';
+
+/**
+ * Reads the path of a rule: a path in normal form, or one with stars. `*` stands for any text in
+ * one name, and `**` as a name for any folders. It begins with `/`, `${project}` or two stars.
+ */
+export function readPattern(given: string): Found<string> {
+  const start = given.startsWith(PROJECT) ? PROJECT : '';
+  const names = `${start === '' && given.startsWith('**/') ? '/' : ''}${given.slice(start.length)}`;
+  if (start !== '' && names === '') return { value: given };
+  if (names.split('/').some((name) => name.includes('**') && name !== '**'))
+    return { problem: 'has two stars beside other characters in a name' };
+  const read = readPath(names.replaceAll('**', 'x').replaceAll('*', 'x'));
+  if ('problem' in read) return read;
+  return { value: given.includes('*') ? given.normalize('NFC') : start + read.value };
+}
+
+/** The path of a rule for a call. Undefined: it needs a project, and the call has none. */
+export function patternFor(pattern: string, project: string | undefined): string | undefined {
+  if (!pattern.startsWith(PROJECT)) return pattern;
+  if (project === undefined) return undefined;
+  return `${project === '/' ? '' : project}${pattern.slice(PROJECT.length)}` || '/';
+}
+
+/**
+ * Whether a path is what a pattern names, or below it. Both are in normal form. `/fsx` is not below
+ * `/fs`.
+ */
+export function isUnder(path: string, pattern: string): boolean {
+  if (hasStar(pattern)) return meets(path, pattern);
+  return path === pattern || path.startsWith(pattern === '/' ? '/' : `${pattern}/`);
 }
 
 /**
  * The same for rules that refuse or ask: letters in another case and compatible characters count as
  * equal, because some file systems take them as equal.
  */
-export function mayBeUnder(path: string, prefix: string): boolean {
-  if (isUnder(path, prefix)) return true;
-  const [folded, wide] = [fold(path), fold(prefix)];
-  return folded === wide || folded.startsWith(`${wide === '/' ? '' : wide}/`);
+export function mayBeUnder(path: string, pattern: string): boolean {
+  return isUnder(path, pattern) || isUnder(fold(path), fold(pattern));
+}
+
+export function hasStar(pattern: string): boolean {
+  return pattern.includes('*');
+}
+
+/** The folder of a pattern in which everything is that it names: that before its first star. */
+export function folderOf(pattern: string): string {
+  return hasStar(pattern) ? pattern.replace(/(?:^|\/)[^/*]*\*.*$/s, '') || '/' : pattern;
+}
+
+/** Whether the path, or a folder above it, has the names of the pattern. */
+function meets(path: string, pattern: string): boolean {
+  const names = namesOf(pattern);
+  // Below `x/**` is at or below `x/*`.
+  if (names.at(-1) === '**') names[names.length - 1] = '*';
+  const isName = (name: string, wanted: string): boolean =>
+    wanted === '*' || fits([...name], [...wanted], '*', (a, b) => a === b);
+  return fits(namesOf(path), [...names, '**'], '**', isName);
+}
+
+function namesOf(path: string): string[] {
+  return path.split('/').filter((name) => name !== '');
+}
+
+/** A star takes as few items as it can, so each item is tried once for each star. */
+function fits(
+  items: readonly string[],
+  wanted: readonly string[],
+  star: string,
+  isOne: (item: string, one: string) => boolean,
+): boolean {
+  let [at, next] = [0, 0];
+  let [starAt, starNext] = [0, -1];
+  while (at < items.length) {
+    if (wanted[next] === star) [starAt, starNext] = [at, next++];
+    else if (next < wanted.length && isOne(items[at] as string, wanted[next] as string)) {
+      at++;
+      next++;
+    } else if (starNext === -1) return false;
+    else [at, next] = [++starAt, starNext + 1];
+  }
+  return wanted.slice(next).every((each) => each === star);
 }
 
 function fold(path: string): string {

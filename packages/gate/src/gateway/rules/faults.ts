@@ -2,7 +2,7 @@ import { parseRuleTable } from 'assize/internal/authority';
 import { isAssizeError, type Json } from 'assize/internal/base';
 import { parsePointer } from 'assize/internal/canon';
 import { readHostPattern } from '../judge/host-name.ts';
-import { readPath } from '../judge/path-name.ts';
+import { readPath, readPattern } from '../judge/path-name.ts';
 import { SERVER, TOOL } from '../names.ts';
 import { BUILT_IN, type Rules, type ToolSpec } from './rules.ts';
 
@@ -89,7 +89,7 @@ function toolFaults(
     ...Object.entries(amounts ?? {}).flatMap(([unit, pointer]) =>
       pointerFault(pointer, at('amounts', unit)),
     ),
-    ...(root === undefined ? [] : pathFault(root, at('root'))),
+    ...(root === undefined ? [] : pathFault(root, at('root'), readPath)),
     ...undoFaults(undo, at),
   ];
 }
@@ -141,8 +141,12 @@ function notAsking(given: unknown, path: readonly (string | number)[]): Fault[] 
   return given === undefined ? [] : [{ path, problem: 'belongs to a rule with ask' }];
 }
 
-function pathFault(prefix: string, path: readonly (string | number)[]): Fault[] {
-  const read = readPath(prefix);
+function pathFault(
+  prefix: string,
+  path: readonly (string | number)[],
+  reader: (given: string) => ReturnType<typeof readPattern> = readPattern,
+): Fault[] {
+  const read = reader(prefix);
   if ('problem' in read)
     return [{ path, problem: `${read.problem}; write an absolute path such as /repo` }];
   if (read.value === prefix) return [];

@@ -35,6 +35,8 @@ const toolSpec = z.strictObject({
   amounts: z.record(unitName, z.string()).optional(),
   /** The folder of relative paths. */
   root: z.string().optional(),
+  /** Whether it uses only the names of what a folder has. Default: it may use every file below. */
+  names_only: z.boolean().optional(),
   /** The tool that takes a call back. Arguments are pointers into `{args, result}` of the call. */
   undo: z.strictObject({ tool: z.string(), args: z.record(z.string(), z.string()) }).optional(),
 });

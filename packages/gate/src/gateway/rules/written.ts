@@ -129,7 +129,7 @@ export function normalised(file: Written): Normal {
     trust: [...(file.trust ?? [])],
     tools: tools.map(([name, spec]) => ({
       name,
-      ...present(spec, ['class', 'amounts', 'root', 'undo']),
+      ...present(spec, ['class', 'amounts', 'root', 'names_only', 'undo']),
       ...lists(spec, ['reads', 'writes', 'hosts']),
     })) as Rules['tools'],
     rules: (file.rules ?? []).map(

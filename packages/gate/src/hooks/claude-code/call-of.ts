@@ -43,7 +43,9 @@ async function partsOf({
     case 'NotebookEdit':
       return fileParts('edit', tool_input['notebook_path'], cwd);
     case 'Glob':
+      return globParts(tool_input, cwd);
     case 'Grep':
+      return grepParts(tool_input, cwd);
     case 'LS':
       return fileParts('search', tool_input['path'] ?? cwd, cwd);
     case 'WebFetch':
@@ -61,6 +63,30 @@ async function partsOf({
     default:
       return undefined;
   }
+}
+
+/** A pattern can begin with folders, which are then searched in place of the given one. */
+async function globParts(
+  { path = '', pattern }: ToolEvent['tool_input'],
+  cwd: string,
+): Promise<readonly CallPart[]> {
+  const [start = ''] = /^[^*?[{]*\//.exec(textOf(pattern)) ?? [];
+  if (typeof path !== 'string' || start === '') return fileParts('search', path, cwd);
+  const isWhole = /^(?:\/|~|\$)/.test(start);
+  return fileParts('search', isWhole || path === '' ? start : `${path}/${start}`, cwd);
+}
+
+/** The search reads every file below its folder, but for those that git ignores. */
+async function grepParts(
+  { path, glob }: ToolEvent['tool_input'],
+  cwd: string,
+): Promise<readonly CallPart[]> {
+  const globs = textOf(glob).split(/[\s,]+(?![^{]*\})/);
+  const include = globs.filter((each) => each !== '');
+  return (await fileParts('search', path ?? cwd, cwd)).map((part) => ({
+    ...part,
+    args: { ...part.args, below: [part.args['path'] as string], include, only: 'unignored' },
+  }));
 }
 
 async function bashParts(

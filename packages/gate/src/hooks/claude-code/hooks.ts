@@ -106,7 +106,7 @@ async function skillCommand(
  */
 async function permissionRequest(world: CallWorld, given: unknown): Promise<answers.HookAnswer> {
   const event = events.permissionRequest.parse(given);
-  const isOpen = isLetThrough(world, sessionOf(event).id, await contentOf(event));
+  const isOpen = await isLetThrough(world, sessionOf(event), await contentOf(event));
   return isOpen
     ? answers.NOTHING
     : answers.refusedRequest('Assize: this call was not let through.');

@@ -1,6 +1,7 @@
 import type { CallPart } from '#calls';
+import { namedPaths } from '#reach';
 import { isPlainText } from '../calls/plain-text.ts';
-import { bothPaths, fileParts, unparsed } from '../own-call.ts';
+import { fileParts, unparsed } from '../own-call.ts';
 
 /** A file that a patch names, and what the patch does with it. */
 type Change =
@@ -43,7 +44,7 @@ async function partsOf(change: Change, cwd: string): Promise<readonly CallPart[]
 
 /** The part of the program that does the same, so that rules about it hold. */
 async function program(name: string, argv: readonly string[], cwd: string): Promise<CallPart> {
-  const paths = (await Promise.all(argv.map((each) => bothPaths(each, cwd)))).flat();
+  const paths = (await Promise.all(argv.map((each) => namedPaths(each, cwd)))).flat();
   return { server: 'shell', tool: name, args: { argv, paths: [...new Set(paths)], cwd } };
 }
 

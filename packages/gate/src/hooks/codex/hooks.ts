@@ -42,7 +42,7 @@ async function permissionRequest(world: CallWorld, given: unknown): Promise<answ
   // Here Codex adds the reason of the model, which is not a part of the call.
   const { description: _, ...tool_input } = event.tool_input;
   const asked = event.tool_name.startsWith('mcp__') ? event : { ...event, tool_input };
-  const isOpen = isLetThrough(world, sessionOf(event, CODEX).id, await contentOf(asked));
+  const isOpen = await isLetThrough(world, sessionOf(event, CODEX), await contentOf(asked));
   return isOpen
     ? answers.NOTHING
     : answers.refusedRequest('Assize: this call was not let through.');

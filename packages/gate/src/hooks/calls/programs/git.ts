@@ -1,6 +1,6 @@
 import { plainWord, type ShellWord } from '../shell/shell-word.ts';
 import type { Program, Usage, Use } from './program.ts';
-import { valuesOf } from './search.ts';
+import { namesOf, valuesOf } from './search.ts';
 
 /** Stands in `below` for the top folder of the work tree. */
 export const TOP: ShellWord = plainWord(':/');
@@ -47,7 +47,7 @@ const has = ({ flags }: Use, names: readonly string[]): boolean =>
   names.some((name) => flags.has(name));
 
 /** The places of a use with pathspecs, which stand alone or after `--`. */
-function places(words: readonly ShellWord[]): Pick<Usage, 'below' | 'except'> {
+function places(words: readonly ShellWord[]): Pick<Usage, 'below' | 'except' | 'only'> {
   const [below, except]: [ShellWord[], string[]] = [[], []];
   for (const word of words) {
     const value = word.value ?? '';
@@ -57,13 +57,19 @@ function places(words: readonly ShellWord[]): Pick<Usage, 'below' | 'except'> {
     else below.push(rest === value && !/[*?[]/.test(rest) ? word : folderOf(rest));
   }
   // With an exclusion alone, all the rest is meant.
-  return { below: below.length === 0 ? [TOP] : below, except };
+  return { below: below.length === 0 ? [TOP] : below, except, only: 'tracked' };
+}
+
+/** The same for a use that also takes new files, and with one of these flags ignored ones. */
+function untracked({ files, flags }: Use, all: readonly string[]): Partial<Usage> {
+  const { only: _, ...rest } = places(files);
+  return all.some((flag) => flags.has(flag)) ? rest : { ...rest, only: 'unignored' };
 }
 
 /** A pattern that has a slash and a sign of a pattern is left out, so that it excludes nothing. */
 function excepted(pattern: string): readonly string[] {
   if (!/[*?[]/.test(pattern)) return [`./${pattern}`];
-  return pattern.includes('/') ? [] : [pattern];
+  return namesOf([pattern]);
 }
 
 /** The folder before the first sign of a pattern. */
@@ -175,7 +181,7 @@ const COMMANDS: Readonly<Record<string, Program>> = {
     options: `-n,--dry-run -v,--verbose -f,--force -i,--interactive! -p,--patch! -e,--edit! -u,--update -A,--all --no-all
       -N,--intent-to-add --refresh --ignore-errors --ignore-missing --renormalize --chmod=t --pathspec-from-file=! --sparse`,
     class: 'reversible',
-    use: ({ files }) => places(files),
+    use: (use) => untracked(use, ['--force']),
   },
   annotate: READS,
   apply: WRITES_ALL,
@@ -202,7 +208,7 @@ const COMMANDS: Readonly<Record<string, Program>> = {
   },
   clean: {
     options: '-f,--force -d -x -X -n,--dry-run -q,--quiet -i,--interactive! -e,--exclude=t',
-    use: ({ files }) => places(files),
+    use: (use) => untracked(use, ['-x', '-X']),
   },
   commit: {
     options: `-m,--message=t -F,--file= -C,--reuse-message=t -c,--reedit-message=t --fixup=t --squash=t --author=t --date=t
@@ -241,7 +247,7 @@ const COMMANDS: Readonly<Record<string, Program>> = {
   'ls-tree': READS,
   'merge-base': READS,
   merge: MERGE,
-  mv: { use: ({ files }) => places(files) },
+  mv: { use: ({ files }) => ({ below: files }) },
   'name-rev': READS,
   pull: { ...MERGE, options: `${MERGE_OPTIONS} --upload-pack=! --rebase=?t --depth=t` },
   push: PUSH,
@@ -278,7 +284,10 @@ const COMMANDS: Readonly<Record<string, Program>> = {
         options:
           '-m,--message=t -k,--keep-index -u,--include-untracked -a,--all -p,--patch! -q,--quiet -S,--staged',
         class: 'reversible',
-        use: ({ files }) => places(files),
+        use: (use) =>
+          has(use, ['--all', '--include-untracked'])
+            ? untracked(use, ['--all'])
+            : places(use.files),
       },
       save: { class: 'reversible', use: () => ({ below: [TOP] }) },
       show: { options: DIFF_OPTIONS, class: 'reads', use: contents((use) => has(use, CONTENTS)) },

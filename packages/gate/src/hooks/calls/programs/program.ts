@@ -16,8 +16,15 @@ export interface Usage {
   readonly class: ToolClass;
   /** The folders in which the use may read or write every file below. */
   readonly below: readonly ShellWord[];
-  /** Left out below them: patterns of names at any depth, and places, which begin with `./`. */
+  /**
+   * Left out below them: patterns of names at any depth, of folders with `/` at their end, and
+   * places, which begin with `./`.
+   */
   readonly except: readonly string[];
+  /** If there are any: only files with these patterns of names count. */
+  readonly include?: readonly string[];
+  /** Only these files count: what git has, or does not ignore. */
+  readonly only?: 'tracked' | 'unignored';
   /** The folders that the program enters, one after the other, before it reads other paths. */
   readonly enters: readonly (string | null)[];
   /** Words that name no file. */

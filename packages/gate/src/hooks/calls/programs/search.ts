@@ -20,8 +20,14 @@ const GREP: Program = {
     ...(use.values.get('--directories')?.some((value) => value !== 'skip' && value !== 'read') && {
       below: orHere(use.files),
     }),
-    // The last option that fits a name counts, so with `--include` no name is left out for sure.
-    except: use.flags.has('--include') ? [] : namesOf(valuesOf(use, '--exclude', '--exclude-dir')),
+    // The last option that fits a name counts, so with `--include` no file is left out for sure.
+    except: [
+      ...(use.flags.has('--include') ? [] : valuesOf(use, '--exclude').filter(isName)),
+      ...valuesOf(use, '--exclude-dir')
+        .filter(isName)
+        .map((name) => `${name}/`),
+    ],
+    ...(!use.flags.has('--exclude') && { include: valuesOf(use, '--include') }),
   }),
 };
 
@@ -44,14 +50,16 @@ const RIPGREP: Program = {
   recurses: true,
   use: (use) => {
     const globs = valuesOf(use, '--glob', '--iglob');
-    // The last glob that fits counts, and a glob without `!` also finds hidden files.
-    const left = globs.every((glob) => glob.startsWith('!'))
-      ? namesOf(globs.map((glob) => glob.slice(1)))
-      : [];
+    const isLess = (flag: string): boolean => /^--(?:no-ignore|unrestricted)/.test(flag);
+    const below = namesOnly(use.flags) && { below: [] };
+    // The last glob that fits counts. One without `!` also finds what is hidden or ignored.
+    if (!globs.every((glob) => glob.startsWith('!')))
+      return { ...below, ...(globs.every(isName) && { include: globs }) };
     const showsHidden = use.flags.has('--hidden') || use.flags.has('--unrestricted');
     return {
-      ...(namesOnly(use.flags) && { below: [] }),
-      except: globs.length > left.length || showsHidden ? left : ['.*', ...left],
+      ...below,
+      except: namesOf([...(showsHidden ? [] : ['.*']), ...globs.map((glob) => glob.slice(1))]),
+      ...(![...use.flags].some(isLess) && { only: 'unignored' }),
     };
   },
 };
@@ -95,9 +103,14 @@ export function orHere(words: readonly ShellWord[]): readonly ShellWord[] {
   return words.length === 0 ? [plainWord('.')] : words;
 }
 
-/** The patterns that a name fits in every folder. */
+/** Whether a pattern fits a name in every folder. */
+function isName(pattern: string): boolean {
+  return !pattern.includes('/');
+}
+
+/** The patterns that fit names of files and of folders. */
 export function namesOf(patterns: readonly string[]): readonly string[] {
-  return patterns.filter((pattern) => !pattern.includes('/'));
+  return patterns.filter(isName).flatMap((pattern) => [pattern, `${pattern}/`]);
 }
 
 /** The known values of options. */

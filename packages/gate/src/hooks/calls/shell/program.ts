@@ -71,7 +71,8 @@ function addPart(
 
 /** The usage as arguments of a part. */
 function usageArgs(usage: Usage, at: Folders): { readonly [name: string]: Json } {
-  const { command, flags, targets, remote, refs, class: toolClass, except } = usage;
+  const { command, flags, targets, remote, refs, class: toolClass } = usage;
+  const { except, include = [], only } = usage;
   const below = usage.below.flatMap(({ value, prefix }) => placesOf(at, value ?? prefix).paths);
   const left = except.flatMap((each) => (each.startsWith('./') ? placesOf(at, each).paths : each));
   return {
@@ -79,6 +80,8 @@ function usageArgs(usage: Usage, at: Folders): { readonly [name: string]: Json }
     ...(remote !== undefined && { remote }),
     ...(below.length > 0 && { below }),
     ...(below.length > 0 && left.length > 0 && { except: left }),
+    ...(below.length > 0 && include.length > 0 && { include }),
+    ...(below.length > 0 && only !== undefined && { only }),
   };
 }
 

@@ -1,4 +1,6 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { lstat, readlink } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import { posix } from 'node:path';
 import { arg, checkArgument } from 'assize/internal/base';
 
@@ -19,7 +21,27 @@ const ABSOLUTE = arg.of(
 const LINKS_MAX = 40;
 
 /**
- * The canonical path of a name that a file tool gets. File tools expand no `~`. A path may name a
+ * The paths that a file tool can mean by a name, with those that symbolic links lead to. Some tools
+ * take `~`, `~person` and `$HOME` at its start for a home folder, others for a name.
+ */
+export async function namedPaths(given: string, cwd: string): Promise<readonly string[]> {
+  const [, start = '', person] = /^(~([^/]*)|\$HOME|\$\{HOME\})(?=\/|$)/.exec(given) ?? [];
+  const home = start === '' ? undefined : person ? homeOf(person) : homedir();
+  const names = [given, ...(home === undefined ? [] : [home + given.slice(start.length)])];
+  const found = await Promise.all(names.map((name) => canonicalPath(name, cwd)));
+  return [...new Set(found.flatMap(({ path, resolved = path }) => [path, resolved]))];
+}
+
+/** The home folder of a person of this machine. */
+function homeOf(person: string): string | undefined {
+  const lines = existsSync(PERSONS) ? readFileSync(PERSONS, 'utf8').split('\n') : [];
+  return lines.map((line) => line.split(':')).find(([name]) => name === person)?.[5];
+}
+
+const PERSONS = '/etc/passwd';
+
+/**
+ * The canonical path of a name that a file tool gets. It expands no `~`. A path may name a
  * file that does not exist: then its existing folders are resolved. A link without a target leads
  * to the file that a writing tool would make.
  *

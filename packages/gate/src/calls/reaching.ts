@@ -1,0 +1,32 @@
+import type { Json } from 'assize/internal/base';
+import { isBuiltInTool, placesFor, specOf } from '#gateway';
+import { reachesOf } from '#reach';
+import type { CallContent } from './asked-call.ts';
+import type { CallWorld } from './call-world.ts';
+
+/**
+ * The call with the places that it, or each of its parts, may reach on this machine beside the
+ * paths that it names. They are a part of its content: what it reaches is judged and approved.
+ */
+export async function withReaches<T extends CallContent>(world: CallWorld, call: T): Promise<T> {
+  const { parts, project } = call;
+  const looked = async <U extends Used>(used: U): Promise<U> => {
+    const tool = `${used.server}/${used.tool}`;
+    const { spec, places } = world.read((state) => ({
+      spec: specOf(state, tool),
+      places: placesFor(state, { agent: world.agent, tool }, project),
+    }));
+    const isPart = isBuiltInTool(tool);
+    const reaches = await reachesOf({ spec, args: used.args, isPart }, places);
+    return reaches.length === 0 ? used : { ...used, reaches };
+  };
+  return parts === undefined
+    ? looked(call)
+    : { ...call, parts: await Promise.all(parts.map((part) => looked(part))) };
+}
+
+interface Used {
+  readonly server: string;
+  readonly tool: string;
+  readonly args: { readonly [name: string]: Json };
+}

@@ -1,0 +1,118 @@
+import type { Dirent } from 'node:fs';
+import { readdir, realpath } from 'node:fs/promises';
+import { posix } from 'node:path';
+import { folderOf, isUnder, mayBeUnder } from '#gateway';
+
+/** The files below a folder that a use is about, by their names. */
+export interface Names {
+  /**
+   * Left out: absolute paths, and names. A name that ends with `/` is that of a folder, another
+   * that of a file.
+   */
+  readonly except: readonly string[];
+  /** If there are any: only files with one of these names. */
+  readonly include: readonly string[];
+}
+
+/** How many names are looked at for one folder. Above it, every place counts as found. */
+const NAMES_MAX = 50_000;
+
+export interface Found {
+  /** A file or folder of each pattern that has one. */
+  readonly places: readonly string[];
+  /** The files and folders that symbolic links on the way lead to, if they are followed. */
+  readonly links: readonly string[];
+  /** Whether all names were looked at. */
+  readonly whole: boolean;
+}
+
+/**
+ * Looks below a folder for what patterns name. A pattern for which too many names would have to be
+ * looked at counts as found: its place is the pattern itself, below the folder.
+ */
+export async function foundBelow(
+  folder: string,
+  patterns: readonly string[],
+  use: Names & { readonly follows: boolean },
+): Promise<Found> {
+  const [places, links]: [string[], string[]] = [[], []];
+  let names = 0;
+  const { follows } = use;
+  let left = patterns;
+  const folders = follows ? [folder] : startsOf(folder, patterns.map(folderOf));
+  for (let at = folders.pop(); at !== undefined; at = folders.pop()) {
+    for (const entry of await entriesOf(at)) {
+      if (++names > NAMES_MAX)
+        return {
+          places: places.concat(left.flatMap((one) => unseen(folder, one))),
+          links,
+          whole: false,
+        };
+      const path = posix.join(at, entry.name);
+      if (isLeftOut(path, folder, use, entry.isDirectory())) continue;
+      const met = left.filter((pattern) => mayBeUnder(path, pattern));
+      if (met.length > 0) places.push(path);
+      left = left.filter((each) => !met.includes(each));
+      if (left.length === 0 && !follows) return { places, links, whole: true };
+      if (entry.isDirectory()) folders.push(path);
+      if (follows && entry.isSymbolicLink()) links.push(await realpath(path).catch(() => path));
+    }
+  }
+  return { places, links, whole: true };
+}
+
+/** The folders to look in: of a pattern for a folder far below, only that folder. */
+function startsOf(folder: string, withins: readonly string[]): string[] {
+  const starts = withins.flatMap((within) =>
+    mayBeUnder(folder, within) ? [folder] : mayBeUnder(within, folder) ? [within] : [],
+  );
+  return [...new Set(starts)].filter(
+    (one) => !starts.some((two) => two !== one && isUnder(one, two)),
+  );
+}
+
+/** The place of a pattern that counts as found below a folder. Undefined: none can be there. */
+export function unseen(folder: string, pattern: string): readonly string[] {
+  if (mayBeUnder(folderOf(pattern), folder)) return [pattern.replace(/^\**\//, '/')];
+  const names = pattern.split('/');
+  const rests = names.map((_, i) => posix.join(folder, ...names.slice(i)));
+  return rests.filter((path) => mayBeUnder(path, pattern)).slice(0, 1);
+}
+
+/** A folder that cannot be read has nothing that the agent could read. */
+function entriesOf(folder: string): Promise<readonly Dirent[]> {
+  return readdir(folder, { withFileTypes: true }).catch(() => []);
+}
+
+/** Whether a use of a folder leaves a path below it out. */
+export function isLeftOut(
+  path: string,
+  folder: string,
+  { except, include }: Names,
+  isFolder: boolean,
+): boolean {
+  const names = path.slice(folder === '/' ? 0 : folder.length);
+  const isKnown = include.every((each) => !UNKNOWN.test(each));
+  if (!isFolder && isKnown && include.length > 0 && !include.some((one) => hasEnd(names, one)))
+    return true;
+  return except.some((each) => {
+    if (each.startsWith('/')) return isUnder(path, each.replace(/\/$/, ''));
+    if (UNKNOWN.test(each)) return false;
+    if (!each.endsWith('/')) return !isFolder && hasEnd(names, each);
+    const folders = isFolder ? names : posix.dirname(names);
+    return folders !== '/' && isUnder(folders, anywhere(each.slice(0, -1)));
+  });
+}
+
+/** Signs of other grammars than that of rules. What they mean could be less, or more. */
+const UNKNOWN = /[?[\]{}!\\]/;
+
+/** Whether exactly the last name of a path meets, and no folder on the way. */
+function hasEnd(path: string, name: string): boolean {
+  const pattern = anywhere(name);
+  return isUnder(path, pattern) && !isUnder(posix.dirname(path), pattern);
+}
+
+function anywhere(name: string): string {
+  return `**/${name}`;
+}

@@ -1,0 +1,149 @@
+import type { Stats } from 'node:fs';
+import { lstat, realpath } from 'node:fs/promises';
+import type { Json } from 'assize/internal/base';
+import { hasStar, isUnder, mayBeUnder, resourcesOf, type ToolSpec } from '#gateway';
+import { foundBelow, isLeftOut, type Names } from './below.ts';
+import { canonicalPath } from './file-path.ts';
+import { gitPlaces, type Only } from './git-places.ts';
+
+/** The files that a call, or a part of one, uses. */
+export interface Use extends Names {
+  /** The absolute paths that it names. */
+  readonly named: readonly string[];
+  /** The folders in which it may read or write every file. */
+  readonly below: readonly string[];
+  /** The files there that it uses. Default: all of them. */
+  readonly only?: Only;
+  /** Whether it follows the symbolic links below those folders. */
+  readonly follows: boolean;
+}
+
+/** A tool call, or a part of one, whose places are looked for. */
+export interface Asking {
+  readonly spec: ToolSpec | undefined;
+  readonly args: Json;
+  /** Whether it is a part of a command or of a file tool, as hooks make them. */
+  readonly isPart: boolean;
+}
+
+/**
+ * The places that a call may reach beside the paths that it names. A part has the folders below
+ * which it uses files, and both names of a path with links. Any other tool that gets a folder may
+ * use everything below it, unless its `names_only` says that it does not.
+ */
+export async function reachesOf(
+  { spec, args, isPart }: Asking,
+  patterns: readonly string[],
+): Promise<readonly string[]> {
+  if (spec === undefined) return [];
+  const { reads, writes } = resourcesOf(spec, args);
+  // A path that cannot be read has no meaning, and a rule about paths denies it.
+  if ('problem' in reads || 'problem' in writes) return [];
+  const paths = [...new Set([...reads.value, ...writes.value])];
+  if (isPart) return reachedPlaces(partUse(paths, args), patterns);
+  const found = await Promise.all(paths.map((path) => canonicalPath(path, '/')));
+  const leads = found.flatMap(({ resolved }) => resolved ?? []);
+  const named = [...paths, ...leads];
+  const below = spec.names_only === true ? [] : named;
+  const use = { named, below, except: [], include: [], follows: false };
+  return [...new Set([...leads, ...(await reachedPlaces(use, patterns))])];
+}
+
+function partUse(named: readonly string[], args: Json): Use {
+  const { below, except, include, only, flags } = args as { readonly [name: string]: Json };
+  return {
+    named,
+    below: textsIn(below),
+    except: textsIn(except),
+    include: textsIn(include),
+    ...(typeof only === 'string' && { only: only as Only }),
+    follows: textsIn(flags).some((flag) => FOLLOWS.test(flag)),
+  };
+}
+
+/** The options of usual programs that follow symbolic links, under their long names. */
+const FOLLOWS = /^(?:--(?:dereference|dereference-recursive|follow)|-L)$/;
+
+function textsIn(value: Json | undefined): readonly string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
+}
+
+/**
+ * The places that a use may reach beside the given paths: those of rules that are below a folder,
+ * and the files that a symbolic link or another name leads to.
+ */
+async function reachedPlaces(use: Use, patterns: readonly string[]): Promise<readonly string[]> {
+  const { named } = use;
+  const others = patterns.filter((each) => !named.some((path) => mayBeUnder(path, each)));
+  const globs = others.filter(hasStar);
+  const places = await Promise.all(others.filter((each) => !hasStar(each)).map(placeOf));
+  const found = new Set<string>();
+  for (const { path, real, id } of places) {
+    const isOther = real !== undefined && named.some((each) => isUnder(each, real));
+    if (isOther || (id !== undefined && (await hasName(named, id)))) found.add(path);
+  }
+  for (const folder of use.below)
+    for (const path of await reachedBelow(folder, use, places, globs)) found.add(path);
+  return [...found].sort();
+}
+
+/** A place of a rule, as the system has it. */
+interface Place {
+  readonly path: string;
+  /** Its path without symbolic links, if that is another one. */
+  readonly real?: string;
+  readonly kind: 'none' | 'file' | 'folder';
+  /** The identity of a file that has several names. */
+  readonly id?: string;
+}
+
+async function placeOf(path: string): Promise<Place> {
+  const [stat, real] = await Promise.all([
+    lstat(path).catch(() => undefined),
+    realpath(path).catch(() => path),
+  ]);
+  const more = real === path ? {} : { real };
+  if (stat === undefined) return { path, kind: 'none', ...more };
+  if (stat.isDirectory()) return { path, kind: 'folder', ...more };
+  return { path, kind: 'file', ...more, ...(stat.nlink > 1 && { id: idOf(stat) }) };
+}
+
+async function hasName(paths: readonly string[], id: string): Promise<boolean> {
+  const ids = paths.map((path) => lstat(path).then(idOf, () => undefined));
+  return (await Promise.all(ids)).includes(id);
+}
+
+function idOf({ dev, ino }: Stats): string {
+  return `${dev}:${ino}`;
+}
+
+async function reachedBelow(
+  folder: string,
+  use: Use,
+  places: readonly Place[],
+  globs: readonly string[],
+): Promise<readonly string[]> {
+  const { only, follows } = use;
+  const inside = places.filter((place) => isBelow(place, folder));
+  if (only !== undefined) {
+    const patterns = [...inside.map(({ path }) => path), ...globs];
+    const isKept = (path: string): boolean => !isLeftOut(path, folder, use, false);
+    const kept = await gitPlaces(folder, patterns, { only, isKept });
+    if (kept !== undefined) return kept;
+  }
+  const there = inside.filter(
+    ({ path, kind }) => kind !== 'none' && !isLeftOut(path, folder, use, kind === 'folder'),
+  );
+  if (globs.length === 0 && !follows) return there.map(({ path }) => path);
+  const walk = await foundBelow(folder, globs, use);
+  const isLed = (place: Place): boolean =>
+    walk.links.some((link) => isBelow(place, link) || isUnder(link, place.real ?? place.path));
+  const led = !follows ? [] : walk.whole ? places.filter(isLed) : places;
+  return [...there, ...led].map(({ path }) => path).concat(walk.places);
+}
+
+function isBelow({ path, real }: Place, folder: string): boolean {
+  return (
+    path !== folder && (mayBeUnder(path, folder) || (real !== undefined && isUnder(real, folder)))
+  );
+}
