@@ -158,7 +158,10 @@ export function applyCall(
   const { row, verdict } = judged;
   // Other rules judge before the call changes the state.
   const ruled = (by: CompiledRules): JudgedRuling =>
-    rulingOf(state, by, by === acting ? judged : judgedRow(state, by, asked));
+    rulingOf(state, by, {
+      ...(by === acting ? judged : judgedRow(state, by, asked)),
+      isWaiting: row.asks.length > 0,
+    });
   const would = acting === compiled ? undefined : ruled(compiled);
   if (would !== undefined && !isSameRuling(would, ruled(acting))) row.would = would;
   if (trial !== undefined) row.trial = ruled(trial);
@@ -315,20 +318,25 @@ function judgedRow(
   return { row, verdict };
 }
 
-/** The ruling of rules on a call, which changes nothing. */
+/**
+ * The ruling of rules on a call, which changes nothing. Of a call that may wait for a person, it
+ * has no part that other calls could change meanwhile: the approval is for exactly this row. Then
+ * limits, earlier readings and standing approvals do not count.
+ */
 function rulingOf(
   state: GatewayState,
   compiled: CompiledRules,
-  { row, verdict }: JudgedRow,
+  { row, verdict, isWaiting }: JudgedRow & { readonly isWaiting: boolean },
 ): JudgedRuling {
-  const [unread] = row.unread;
+  const [unread] = isWaiting ? [] : row.unread;
   const denied =
     row.denied ??
     (unread && { rule: unread.rule, why: notReadText(unread.path) }) ??
-    overLimit(compiled.rules.limits, state, row);
+    (isWaiting ? undefined : overLimit(compiled.rules.limits, state, row));
   if (denied !== undefined) return { ruling: 'deny', ...denied };
   const [question] = row.asks;
-  if (question === undefined || standingFor(state, row, { verdict, compiled }) !== undefined)
+  if (question === undefined) return { ruling: 'allow' };
+  if (!isWaiting && standingFor(state, row, { verdict, compiled }) !== undefined)
     return { ruling: 'allow' };
   return { ruling: 'ask', ...question };
 }
