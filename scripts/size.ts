@@ -11,13 +11,13 @@ import { formatTable, meetsGoal } from '../bench/measure.ts';
 
 /** Lines and tokens at most, in thousands. The goal of all published packages is 155 and less. */
 const LIMITS: Readonly<Record<string, readonly [lines: number, tokens: number]>> = {
-  assize: [88.7, 537.3],
+  assize: [88.8, 537.5],
   '@assize/postgres': [8.4, 39.5],
   '@assize/command': [5.3, 31],
   '@assize/cli': [13.1, 81.6],
   '@assize/server': [12.1, 78.6],
   '@assize/testing': [15.2, 130.2],
-  '@assize/gate': [27.9, 198.8],
+  '@assize/gate': [28.8, 206.4],
   '@assize/agents': [15.1, 97.3],
   '@assize/tools': [9.3, 59.7],
   '@assize/audit': [17.5, 110.4],

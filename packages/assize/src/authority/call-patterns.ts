@@ -16,7 +16,7 @@ export type CallsTest = (calls: readonly Call[]) => boolean | string;
  */
 export function compileCalls(effect: Verdict, patterns: readonly CallPattern[]): CallsTest {
   if (patterns.length === 0) return (calls) => calls.length === 0;
-  const tests = patterns.map(compilePattern);
+  const tests = patterns.map((pattern) => compilePattern(pattern, effect === 'allow'));
   return (calls) => {
     let matching = 0;
     for (const call of calls) {
@@ -41,7 +41,7 @@ function matchesOne(tests: readonly CallTest[], call: Call): boolean | string {
   return found;
 }
 
-function compilePattern({ tool: pattern, where = [] }: CallPattern): CallTest {
-  const conditions = where.map(compileCondition);
+function compilePattern({ tool: pattern, where = [] }: CallPattern, allows: boolean): CallTest {
+  const conditions = where.map((each) => compileCondition(each, allows));
   return ({ tool, input }) => matchesTool(pattern, tool) && allHold(conditions, input);
 }

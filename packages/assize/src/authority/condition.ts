@@ -17,11 +17,12 @@ export function allHold(tests: readonly Test[], args: Json): boolean | string {
 
 /**
  * The condition as a test of whole arguments. Its pointer and pattern must have been parsed before.
+ * `allows`: the condition of a rule that allows, which a value that is not known does not meet.
  */
-export function compileCondition(condition: Condition): Test {
+export function compileCondition(condition: Condition, allows: boolean): Test {
   const { path, exists } = condition;
   const segments = parsePointer(path);
-  const tests = compileTests(condition);
+  const tests = compileTests(condition, allows);
   return (args) => {
     const found = argumentAt(args, segments);
     if ('problem' in found) return `the path ${path} does not exist: ${found.problem}`;
@@ -38,9 +39,13 @@ export function compileCondition(condition: Condition): Test {
   };
 }
 
-function compileTests(condition: Condition): readonly Test[] {
+function compileTests(condition: Condition, allows: boolean): readonly Test[] {
   const { min, max, matches } = condition;
   const tests: Test[] = [];
+  for (const quantifier of ['any', 'all', 'only'] as const) {
+    const values = condition[quantifier];
+    if (values !== undefined) tests.push(ofList(quantifier, values, allows));
+  }
   if (condition.is !== undefined) tests.push(equalTo([condition.is], true));
   if (condition.not !== undefined) tests.push(equalTo([condition.not], false));
   if (condition.in !== undefined) tests.push(equalTo(condition.in, true));
@@ -66,6 +71,26 @@ function equalTo(values: readonly Json[], wanted: boolean): Test {
       : texts.has(canonicalize(composedJson(value)));
     return found === wanted;
   };
+}
+
+function ofList(
+  quantifier: 'any' | 'all' | 'only',
+  values: readonly Json[],
+  allows: boolean,
+): Test {
+  const wanted = new Set(values.map(comparable));
+  return (value) => {
+    if (!Array.isArray(value)) return 'is not a list';
+    const found = new Set(value.map(comparable));
+    const isOpen = !allows && found.has(comparable('*'));
+    if (quantifier === 'any') return isOpen || [...wanted].some((each) => found.has(each));
+    if (quantifier === 'all') return isOpen || [...wanted].every((each) => found.has(each));
+    return [...found].every((each) => wanted.has(each) || (isOpen && each === comparable('*')));
+  };
+}
+
+function comparable(value: Json): string {
+  return canonicalize(composedJson(value));
 }
 
 function matching(pattern: Name): Test {

@@ -79,7 +79,19 @@ function conditionsOf(value: Json | undefined, at: string): readonly Condition[]
   return listOf(value, at).map((condition, index) => readCondition(condition, `${at}/${index}`));
 }
 
-const TESTS = ['exists', 'is', 'not', 'in', 'not_in', 'min', 'max', 'matches'];
+const TESTS = [
+  'exists',
+  'is',
+  'not',
+  'in',
+  'not_in',
+  'any',
+  'all',
+  'only',
+  'min',
+  'max',
+  'matches',
+];
 
 function readCondition(value: Json, at: string): Condition {
   const condition = objectOf(value, at, ['path', ...TESTS]);
@@ -88,7 +100,8 @@ function readCondition(value: Json, at: string): Condition {
   checkPointer(condition['path'], `${at}/path`);
   if ('exists' in condition && typeof condition['exists'] !== 'boolean')
     throw bad(`${at}/exists`, 'must be true or false');
-  for (const key of ['in', 'not_in']) if (key in condition) listOf(condition[key], `${at}/${key}`);
+  for (const key of ['in', 'not_in', 'any', 'all', 'only'])
+    if (key in condition) listOf(condition[key], `${at}/${key}`);
   for (const key of ['min', 'max']) {
     if (key in condition && typeof condition[key] !== 'number')
       throw bad(`${at}/${key}`, 'must be a number');

@@ -143,7 +143,7 @@ function compileRow(rule: Rule): Row {
     principals: rule.principals?.map((text) => nameOf('action', text)),
     roles: rule.roles === undefined ? undefined : new Set(rule.roles.map(composed)),
     scopes: rule.scopes?.map((text) => nameOf('scope', text)),
-    where: (rule.where ?? []).map(compileCondition),
+    where: (rule.where ?? []).map((each) => compileCondition(each, rule.effect === 'allow')),
     calls: rule.calls && compileCalls(rule.effect, rule.calls),
   };
 }

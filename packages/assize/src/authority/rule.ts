@@ -20,6 +20,13 @@ export interface Condition {
   /** Equal to one of these. */
   readonly in?: readonly Json[];
   readonly not_in?: readonly Json[];
+  /**
+   * Of a list: it has one of these, it has all of them, or it has no others. A `*` in the list
+   * stands for a value that is not known, so it meets each one where a rule denies or asks.
+   */
+  readonly any?: readonly Json[];
+  readonly all?: readonly Json[];
+  readonly only?: readonly Json[];
   /** Minimum and maximum of a number, both inclusive. */
   readonly min?: number;
   readonly max?: number;

@@ -35,7 +35,6 @@ export { unknownAgentTools } from './judge/agent-tools.ts';
 export { isBuiltInTool } from './judge/built-in-tools.ts';
 export { placesFor, rulesInForce, specOf } from './judge/compiled-rules.ts';
 export { folderOf, hasStar, isUnder, mayBeUnder, readPath } from './judge/path-name.ts';
-export { READING_PROGRAMS } from './judge/reading-programs.ts';
 export { resourcesOf } from './judge/resources.ts';
 export { type NoTurn, turnOf } from './judge/turns.ts';
 export { agentName, serverName } from './name-forms.ts';

@@ -30,7 +30,10 @@ export function ownCall(
 export async function shellParts(command: unknown, given: string): Promise<readonly CallPart[]> {
   if (typeof command !== 'string') return [unparsed(command)];
   const { path, resolved } = await canonicalPath(given, '/');
-  return placed(commandParts(command, { cwd: resolved ?? path }), resolved ?? path);
+  const cwd = resolved ?? path;
+  const parts = commandParts(command, { cwd });
+  // A comment, or an assignment alone, does as much as `true`.
+  return placed(parts.length > 0 ? parts : commandParts('true', { cwd }), cwd);
 }
 
 /** A part for each path that the name of a file can mean. */

@@ -71,7 +71,8 @@ rules:
   - id: git
     allow: shell/git
     path: ${JSON.stringify(project)}
-    where: [{ path: /argv/0, in: [status, diff, log, show, add, commit, branch, stash] }]
+    where: [{ path: /command, in: [add, commit, branch, stash push] }]
+  - { id: git-removes, ask: shell/git, where: [{ path: /flags, any: [--delete, --force, --move, --amend] }] }
   - id: secrets
     deny: ['files/*', 'shell/*']
     path: [${JSON.stringify(`${project}/.env`)}]
@@ -79,7 +80,8 @@ rules:
     mode: enforce
   - { id: settings, ask: [claude-code/settings, codex/settings], standing: false, mode: enforce }
   - { id: remove, ask: [shell/rm, shell/mv] }
-  # To let a command through without a question, take the mark of this line away:
-  # - { id: test, allow: shell/npm, path: ${JSON.stringify(project)}, where: [{ path: /argv/0, in: [test] }] }
+  # To let a command through without a question, take the mark of this line away. It then runs what
+  # package.json says, which the agent may have written:
+  # - { id: test, allow: shell/npm, path: ${JSON.stringify(project)}, where: [{ path: /command, is: test }] }
 `;
 }

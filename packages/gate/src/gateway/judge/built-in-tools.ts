@@ -1,6 +1,6 @@
-import type { ToolClass, ToolSpec } from '../rules/rules.ts';
+import type { Json } from 'assize/internal/base';
+import { CLASSES, type ToolClass, type ToolSpec } from '../rules/rules.ts';
 import { agentToolClass } from './agent-tools.ts';
-import { READING_PROGRAMS } from './reading-programs.ts';
 
 /**
  * The tools that every rules file knows without listing them: parts of calls, in words that all
@@ -26,16 +26,29 @@ const UNKNOWN_PARTS: ReadonlySet<string> = new Set([
 
 const SHELL = 'shell/';
 
-/** The built-in tool of a name. Every literal name of a program is a tool of `shell`. */
-export function builtInTool(name: string): ToolSpec | undefined {
+/** Programs that read, for parts that were recorded before a part had the class of its use. */
+const READING_PROGRAMS: ReadonlySet<string> = new Set(
+  `basename break cat cd cksum cmp comm continue cut df diff dirname du echo egrep exit expand expr
+  factor false fgrep fmt fold getconf grep groups head hexdump id jq locale ls lscpu md5sum nl
+  nproc numfmt od paste pathchk printenv printf program:read ps pwd readlink realpath return rev
+  seq sha1sum sha224sum sha256sum sha384sum sha512sum shift sleep stat strings sum tac tail test
+  tr true tsort type uname unexpand uptime wait wc whereis which whoami`.split(/\s+/),
+);
+
+/**
+ * The built-in tool of a name. Every literal name of a program is a tool of `shell`. A part says in
+ * its arguments to which class this use of the program belongs.
+ */
+export function builtInTool(name: string, args: Json = null): ToolSpec | undefined {
   const known = Object.hasOwn(BUILT_IN_TOOLS, name) ? BUILT_IN_TOOLS[name] : undefined;
   if (known !== undefined) return { name, ...known };
   const ofAgent = agentToolClass(name);
   if (ofAgent !== undefined) return { name, class: ofAgent };
   if (!name.startsWith(SHELL) || UNKNOWN_PARTS.has(name)) return undefined;
-  const toolClass: ToolClass = READING_PROGRAMS.has(name.slice(SHELL.length))
-    ? 'read'
-    : 'irreversible';
+  const given = (args as { readonly class?: Json } | null)?.class;
+  const toolClass: ToolClass =
+    CLASSES.find((each) => each === given) ??
+    (READING_PROGRAMS.has(name.slice(SHELL.length)) ? 'read' : 'irreversible');
   return { name, class: toolClass, reads: ['/paths'] };
 }
 

@@ -95,14 +95,15 @@ export class CompiledRules {
       rule,
       hosts: (rule.host ?? []).map(hostPattern),
       where: (rule.where ?? []).map((each) =>
-        compileCondition(each as Parameters<typeof compileCondition>[0]),
+        compileCondition(each as Parameters<typeof compileCondition>[0], rule.effect === 'allow'),
       ),
     }));
   }
 
-  spec(tool: string): ToolSpec | undefined {
+  /** `args`: of a part, whose class its own arguments can have. */
+  spec(tool: string, args?: Json): ToolSpec | undefined {
     const own = this.#specs.get(tool);
-    const builtIn = builtInTool(tool);
+    const builtIn = builtInTool(tool, args);
     return builtIn === undefined ? own : { ...builtIn, ...own };
   }
 
@@ -143,7 +144,7 @@ export class CompiledRules {
     if (parts.length === 0) return this.#judgeOne(call, pinOf(tool), { isChanged });
     const place = { agent, ...(project !== undefined && { project }) };
     const verdicts = parts.map((part) =>
-      aboutPart(part, this.#judgeOne({ ...place, ...part }, pinOf(part.tool))),
+      aboutPart(part, this.#judgeOne({ ...place, ...part }, pinOf(part.tool), { isPart: true })),
     );
     const partsClass = mostHarmful(verdicts.map((verdict) => verdict.class));
     return strictest(this.#judgeOne(call, pinOf(tool), { isChanged, partsClass }), verdicts);
@@ -154,10 +155,15 @@ export class CompiledRules {
     pin: KnownPin | undefined,
     {
       isChanged = false,
+      isPart = false,
       partsClass,
-    }: { readonly isChanged?: boolean; readonly partsClass?: ToolClass } = {},
+    }: {
+      readonly isChanged?: boolean;
+      readonly isPart?: boolean;
+      readonly partsClass?: ToolClass;
+    } = {},
   ): Verdict {
-    const spec = this.spec(call.tool);
+    const spec = this.spec(call.tool, isPart ? call.args : undefined);
     const hasParts = partsClass !== undefined;
     const isKnown = spec !== undefined || pin !== undefined || hasParts || this.#isOpen;
     const toolClass = partsClass ?? spec?.class ?? pin?.class ?? 'irreversible';

@@ -211,6 +211,26 @@ describe('a rule that never applies is a warning', () => {
     ]);
   });
 
+  test('an ask on a position, and a runner that is allowed', () => {
+    const text =
+      'rules:\n  - { id: a, ask: shell/git, where: [{ path: /argv/0, is: push }] }\n' +
+      '  - { id: b, allow: shell/git, where: [{ path: /argv/0, is: log }] }\n' +
+      '  - { id: c, allow: [shell/npm, shell/ls] }\n  - { id: d, allow: shell/make, class: read }\n' +
+      '  - { id: e, allow: shell/make, where: [{ path: /sandboxed, is: true }] }\n';
+    expect(warningsOf(readRules(`${TOOLS}${text}`)).map(({ pointer }) => pointer)).toEqual([
+      '/rules/0/where/0/path',
+      '/rules/2/allow/0',
+    ]);
+  });
+
+  test('a path rule that does not see the paths of a tool', () => {
+    const text =
+      'trust: [nfs]\nrules:\n  - { id: a, allow: nfs/get }\n  - { id: b, deny: [nfs/*, fs/*], path: /a }\n';
+    expect(warned(text).map(({ problem }) => problem)).toEqual([
+      'does not see the paths of nfs/get; list them under tools with reads or writes',
+    ]);
+  });
+
   test('registered tools are known too', () => {
     const file = readRules(`${TOOLS}rules:\n  - { id: x, deny: bank/pay }\n`);
     expect(warningsOf(file)).toHaveLength(1);

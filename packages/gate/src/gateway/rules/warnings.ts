@@ -2,7 +2,7 @@ import { nearestName } from 'assize/internal/base';
 import { isBuiltInPattern } from '../judge/built-in-tools.ts';
 import { matchesSome, matchesTool } from '../names.ts';
 import type { RulesFault, RulesFile } from './read-rules.ts';
-import type { Rule, ToolSpec } from './rules.ts';
+import type { Rule, Rules, ToolSpec } from './rules.ts';
 
 /** A rule that probably does not say what its author means. The file is usable. */
 export interface RulesWarning extends RulesFault {
@@ -44,6 +44,8 @@ export function warningsOf(
       for (const [n, pattern] of patterns.entries()) {
         if (known.some((name) => matchesTool(pattern, name))) continue;
         if (pattern === '*' || isBuiltInPattern(pattern)) continue;
+        // The pins of a trusted server say which tools it has.
+        if (rules.trust.some((server) => pattern.startsWith(`${server}/`))) continue;
         const nearest = nearestName(pattern, known);
         const advice = nearest === undefined ? 'list it under tools' : `the nearest is ${nearest}`;
         warn(id, [list, i, 'tools', n], `names ${pattern}, which no tool has; ${advice}`, nearest);
@@ -73,8 +75,21 @@ export function warningsOf(
         `never applies: no tool of the rule declares an amount in ${unit}`,
       );
   }
-  for (const [i, rule] of rules.rules.entries())
+  for (const [i, rule] of rules.rules.entries()) {
     for (const path of paddedIn(rule)) warn(rule.id, ['rules', i, ...path], PADDED);
+    for (const [n, { path }] of (rule.where ?? []).entries())
+      if (rule.effect !== 'allow' && path.startsWith('/argv/'))
+        warn(rule.id, ['rules', i, 'where', n, 'path'], `tests ${path}, ${POSITION}`);
+    for (const [n, pattern] of rule.tools.entries())
+      if (allowsAll(rule, pattern)) warn(rule.id, ['rules', i, 'tools', n], EVERYTHING);
+    const blind = rule.effect === 'allow' || rule.path === undefined ? [] : undeclared(rules, rule);
+    if (blind.length > 0)
+      warn(
+        rule.id,
+        ['rules', i, 'path'],
+        `does not see the paths of ${blind.join(', ')}; list them under tools with reads or writes`,
+      );
+  }
   for (const [i, { id, unit, tools: patterns }] of rules.limits.entries()) {
     const named = specs.filter(({ name }) => matchesSome(patterns, name));
     if (
@@ -100,6 +115,41 @@ export function warningsOf(
   return warnings.sort((a, b) => a.line - b.line || a.column - b.column);
 }
 
+const POSITION =
+  'and the same command can be written with other words there; test /command, /flags, /targets or /refs';
+
+const EVERYTHING =
+  'allows everything: the program runs what its words and files say; ask, or allow it in a sandbox alone';
+
+/** Programs that run programs, texts or scripts of the project. */
+const RUNNERS: ReadonlySet<string> = new Set(
+  `ant bash bun busybox bunx cargo composer csh dash deno docker env expect fish go gradle java just kotlin ksh kubectl lua
+  make gmake mvn node nodejs nohup npm npx perl php pip pipx pnpm podman poetry python python3 rake ruby Rscript sh ssh
+  sudo swift task tclsh tcsh timeout ts-node tsx uv uvx xargs yarn zsh`.split(/\s+/),
+);
+
+function allowsAll({ effect, class: classes, where = [] }: Rule, pattern: string): boolean {
+  const isBounded = where.some(({ path }) => path === '/sandboxed');
+  return (
+    effect === 'allow' &&
+    !isBounded &&
+    (RUNNERS.has(pattern.replace(/^shell\//, '')) || pattern === 'shell/*' || pattern === '*') &&
+    classes?.every((each) => each === 'read') !== true
+  );
+}
+
+/** The named tools that a rule about paths is about and that declare no path. */
+function undeclared({ tools, rules }: Rules, rule: Rule): readonly string[] {
+  const named = [...rules.flatMap((each) => each.tools), ...tools.map(({ name }) => name)];
+  const spec = new Map(tools.map((each) => [each.name, each]));
+  return [...new Set(named)].filter((name) => {
+    if (name.includes('*') || isBuiltInPattern(name) || !matchesSome(rule.tools, name))
+      return false;
+    const { reads, writes } = spec.get(name) ?? {};
+    return reads === undefined && writes === undefined;
+  });
+}
+
 type Path = readonly (string | number)[];
 
 const PADDED =
@@ -113,7 +163,7 @@ function paddedIn({ where = [] }: Rule): Path[] {
 }
 
 /** The tests of a condition that compare with texts of the file. */
-const COMPARED = ['path', 'is', 'not', 'in', 'not_in', 'matches'] as const;
+const COMPARED = ['path', 'is', 'not', 'in', 'not_in', 'any', 'all', 'only', 'matches'] as const;
 
 function padded(value: unknown, at: Path): Path[] {
   if (Array.isArray(value)) return value.flatMap((item, i) => padded(item, [...at, i]));

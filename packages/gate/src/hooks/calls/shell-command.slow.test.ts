@@ -30,11 +30,15 @@ afterAll(() => rmSync(folder, EMPTIED));
 
 const SHIMS = ['bar', 'cat', 'cp', 'foo', 'git', 'ls', 'rm'];
 const REAL = ['bash', 'env', 'find', 'nice', 'nohup', 'setsid', 'sh', 'stdbuf', 'timeout', 'xargs'];
-/** Writes its name and arguments to the log in one line, and fails if it has an even name. */
+/**
+ * Writes its name and arguments to the log in one line, and fails if it has an even name. `cat`
+ * copies its input.
+ */
 const SHIM = `#!/bin/bash
 text="\${0##*/}"
 for word in "$@"; do text+=$'\\x1f'"\${word//$'\\n'/$'\\x1d'}"; done
 printf '%s\\n' "$text" >> "$SHIM_LOG"
+[[ $# == 0 && "\${0##*/}" == cat ]] && /bin/cat
 exit $((\${#1} % 2))
 `;
 
@@ -147,6 +151,9 @@ const ADVERSARIAL: readonly string[] = [
   "cat <<'E'\n$(rm x)\nE\nls z",
   'cat <<A <<-B; ls\n$(rm a)\nA\n\t$(cp b)\n\tB\nfoo c',
   'x=$(cat <<E\n)\nE\n); rm y',
+  'git commit -m "$(cat <<\'E\'\na `b` $(rm x) \\ \'c\' "d"\n\n\nE\n)"',
+  'git "a$(cat <<\\E\nb\nE\n)c"; git $(cat <<\'E\'\nb c\nE\n) "$(cat <<\'E\' | ls\nb\nE\n)"',
+  'cat() { rm x; }; git "$(cat <<\'E\'\nb\nE\n)"',
   'foo <<< "$(rm x)"',
   'cat <(rm x) > >(cp y)',
   'x=$(case a in a) rm x;; esac)',

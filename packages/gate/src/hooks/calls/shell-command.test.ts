@@ -39,10 +39,7 @@ describe('every command that could run is a part', () => {
     ["trap 'a' EXIT", ['trap a EXIT → /repo/a /repo/EXIT', 'a']],
     [
       'sudo -u root A=1 rm x',
-      [
-        'sudo -u root A=1 rm x → /repo/root /repo/A=1 /repo/1 /repo/rm /repo/x',
-        'rm x → /repo/x (A)',
-      ],
+      ['sudo -u root A=1 rm x → /repo/A=1 /repo/1 /repo/rm /repo/x', 'rm x → /repo/x (A)'],
     ],
     ['time -p rm; command -v rm', ['rm', 'command -v rm → /repo/rm']],
     ['f() { rm x; }; f', ['shell/dynamic rm x', 'rm x → /repo/x', 'f', 'shell/dynamic f']],
@@ -50,7 +47,7 @@ describe('every command that could run is a part', () => {
       "find a -exec rm b ';'",
       ['find a -exec rm b ; → /repo/a /repo/rm /repo/b /repo/;', 'rm b → /repo/b'],
     ],
-    ['# rm\necho "; rm" \'; rm\' a#b', ['echo ; rm ; rm a#b → /repo/; rm /repo/a#b']],
+    ['# rm\necho "; rm" \'; rm\' a#b', ['echo ; rm ; rm a#b']],
   ])('%j', (command, expected) => expect(partsOf(command)).toEqual(expected));
 });
 
@@ -104,7 +101,7 @@ describe('words', () => {
     ],
     ['rm -r -- -x -', ['rm -r -- -x - → /repo/-x']],
     ['dd if=a of=/b', ['dd if=a of=/b → /repo/if=a /repo/a /repo/of=/b /b']],
-    ['docker run -v /a:/b', ['docker run -v /a:/b → / /repo/run /b /a']],
+    ['docker run -v /a:/b', ['docker run -v /a:/b → / /b /a']],
     ['git commit -m "Fix it."', ['git commit -m Fix it.']],
   ])('%j', (command, expected) => {
     const sorted = (texts: readonly string[]) =>

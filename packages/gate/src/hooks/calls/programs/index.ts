@@ -5,10 +5,20 @@ import { GIT } from './git.ts';
 import { readOptions } from './options.ts';
 import type { Program, Usage, Use } from './program.ts';
 import { SEARCH } from './search.ts';
+import { OTHERS, TEXT } from './text.ts';
+import { WRAPPERS } from './wrappers.ts';
 
 export type { Usage } from './program.ts';
 
-const PROGRAMS: Readonly<Record<string, Program>> = { ...FILES, ...SEARCH, ...ARCHIVES, git: GIT };
+const PROGRAMS: Readonly<Record<string, Program>> = {
+  ...OTHERS,
+  ...WRAPPERS,
+  ...TEXT,
+  ...FILES,
+  ...SEARCH,
+  ...ARCHIVES,
+  git: GIT,
+};
 
 /** The effect of one use of a program. Of a program that the table does not have: its words. */
 export function usageOf(program: string, words: readonly ShellWord[]): Usage {

@@ -1,5 +1,6 @@
 import type { Json } from 'assize/internal/base';
 import { type Usage, usageOf } from '../programs/index.ts';
+import { innerOf, isShellWrapper } from '../programs/wrappers.ts';
 import { builtinOf } from './builtins.ts';
 import { entered, type Folders, type Outcome, placesOf, same, unsure } from './folders.ts';
 import { readsTerminal } from './interactive-programs.ts';
@@ -9,7 +10,6 @@ import type { ShellWord } from './shell-word.ts';
 import { changesWhatRuns } from './variable-names.ts';
 import { webWords } from './web-words.ts';
 import { wordPaths } from './word-paths.ts';
-import { innerOf, isShellWrapper } from './wrappers.ts';
 
 /**
  * Adds the parts of a program with its arguments: itself, what its words name, and the programs

@@ -1,7 +1,7 @@
+import type { Inner } from '../programs/wrappers.ts';
 import { type Folders, unsure } from './folders.ts';
 import type { Reading } from './reading.ts';
 import type { ShellWord } from './shell-word.ts';
-import type { Inner } from './wrappers.ts';
 
 /** Shells whose texts are read as texts of bash. */
 const SHELLS: ReadonlySet<string> = new Set([
@@ -121,15 +121,15 @@ export function readWrapped(
   reading: Reading,
   at: Folders,
 ): boolean {
-  const { words, options, sure } = inner;
+  const { words, flags, sure } = inner;
   // Words from standard input follow the written ones.
   if (!sure || name === 'xargs') reading.parts.dynamic(text);
-  if (name === 'watch' && !options.some((option) => /^(?:-[^-]*x|--exec$)/.test(option))) {
+  if (name === 'watch' && !flags.has('--exec')) {
     const values = words.map(({ value }) => value);
     if (values.includes(null)) reading.parts.dynamic(text);
     else if (values.length > 0) reading.text(values.join(' '), at);
     return true;
   }
   // `command -v` only tells where a program is.
-  return name === 'command' && options.some((option) => /[vV]/.test(option));
+  return name === 'command' && (flags.has('-v') || flags.has('-V'));
 }

@@ -1,4 +1,4 @@
-import type { DoubleQuotedChild, Word, WordPart } from 'unbash';
+import type { CommandExpansionPart, DoubleQuotedChild, Word, WordPart } from 'unbash';
 import type { Folders } from './folders.ts';
 
 /** A word of a command, as the shell would give it to a program. */
@@ -73,8 +73,27 @@ function quotedLiteral(text: string): string | undefined {
   return /(?<!\\)(?:\\\\)*(?:`|\$(?=[A-Za-z0-9_{([@*#?$!-]))/.test(text) ? undefined : value;
 }
 
+/** The text of `$(cat <<'END' …)`: no shell expands anything in it. */
+function staticText({ script }: CommandExpansionPart): string | undefined {
+  const [only, ...others] = script?.commands ?? [];
+  if (only === undefined || others.length > 0 || only.command.type !== 'Command') return undefined;
+  const { name, prefix, suffix, redirects } = only.command;
+  const [here] = redirects;
+  if (name?.text !== 'cat' || prefix.length + suffix.length !== 1 || redirects.length !== 1)
+    return undefined;
+  if (here?.type !== 'HereDoc' || here.operator !== '<<' || here.delimiter?.quoted !== true)
+    return undefined;
+  return here.descriptor === undefined && only.background !== true
+    ? here.body.text.replace(/\n+$/, '')
+    : undefined;
+}
+
 /** `$HOME` and `$PWD`. Without quotes the shell would split a value with spaces. */
 function folderPiece(part: WordPart, { home, folder }: Known, quoted: boolean): Piece {
+  if (part.type === 'CommandExpansion') {
+    const text = quoted ? staticText(part) : undefined;
+    return text === undefined ? DYNAMIC : quotedPiece(text);
+  }
   const isPlain =
     part.type === 'SimpleExpansion' ||
     (part.type === 'ParameterExpansion' &&
