@@ -6,23 +6,24 @@ import { PARTS_MAX } from '#gateway';
 import { canonicalPath, namedPaths, repositoryOf } from '#reach';
 import { commandParts } from './calls/shell-command.ts';
 import type { ToolEvent } from './events.ts';
+import { runLater } from './later/later-parts.ts';
 
 /**
  * The call of a tool that the agent program has itself. `server` is its name in rules. Without
  * parts only the name of the tool says what the call does.
  */
-export function ownCall(
+export async function ownCall(
   server: string,
   { tool_name, tool_input }: ToolEvent,
   found: readonly CallPart[] | undefined,
-): CallContent {
+): Promise<CallContent> {
   const call = {
     server,
     tool: toolName(tool_name),
     args: tool_input as { readonly [name: string]: Json },
   };
   if (found === undefined) return call;
-  const parts = [...found, ...settingsParts(found, server)];
+  const parts = [...found, ...(await settingsParts(found, server))];
   return { ...call, parts: parts.length <= PARTS_MAX ? parts : [unparsed(tool_input['command'])] };
 }
 
@@ -66,9 +67,16 @@ export function textOf(value: unknown): string {
 const FILES =
   /(?:^|\/)(?:\.assize(?:\/.*)?|\.git(?:\/(?:config|hooks(?:\/.*)?|info(?:\/.*)?))?|\.claude(?:\/(?:settings[^/]*\.json|hooks(?:\/.*)?|agents(?:\/.*)?))?|\.claude\.json|\.mcp\.json|\.codex(?:\/(?:[^/]*\.toml|hooks(?:\.json|\/.*)?|rules(?:\/.*)?|auth\.json))?|node_modules\/assize(?:\/.*)?|managed-settings\.json|assize\.config\.[a-z]+|assize\.yaml|[^/]+\.root\.key|[^/]*\.token|[^/]*\.db)$/i;
 
-/** Parts of calls that may read or change such files. They ask unless the rules say otherwise. */
-function settingsParts(parts: readonly CallPart[], server: string): readonly CallPart[] {
-  const paths = new Set(parts.flatMap(pathsOf).filter((path) => FILES.test(path)));
+/**
+ * Parts of calls that may read or change such files, or that change what a program runs later. They
+ * ask unless the rules say otherwise.
+ */
+async function settingsParts(
+  parts: readonly CallPart[],
+  server: string,
+): Promise<readonly CallPart[]> {
+  const own = parts.flatMap(pathsOf).filter((path) => FILES.test(path));
+  const paths = new Set([...own, ...(await runLater(parts))]);
   return [...paths].map((path) => ({ server, tool: 'settings', args: { path } }));
 }
 

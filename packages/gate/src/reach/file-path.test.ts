@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { homedir, tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { canonicalPath } from './file-path.ts';
+import { canonicalPath, namedPaths } from './file-path.ts';
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'assize-paths-')));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -64,4 +64,14 @@ describe('symbolic links on the way give a second path', () => {
 
 test('a relative folder is refused', async () => {
   await expect(canonicalPath('a', 'repo')).rejects.toMatchObject({ code: 'bad_argument' });
+});
+
+test('a name that begins with a home folder is read as both places', async () => {
+  for (const start of ['~', '$HOME', '${HOME}', `~${userInfo().username}`])
+    expect(await namedPaths(`${start}/none/x`, repo)).toEqual([
+      at(`repo/${start}/none/x`),
+      join(homedir(), 'none/x'),
+    ]);
+  expect(await namedPaths('~nobody-here/x', repo)).toEqual([at('repo/~nobody-here/x')]);
+  expect(await namedPaths('src/~/x', repo)).toEqual([at('repo/src/~/x')]);
 });

@@ -1,0 +1,82 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { runLater } from './later-parts.ts';
+import { RUN_LATER } from './run-later.ts';
+
+const project = realpathSync(mkdtempSync(join(tmpdir(), 'assize-later-')));
+afterAll(() => rmSync(project, { recursive: true, force: true }));
+const git = (...args: readonly string[]) => execFileSync('git', args, { cwd: project });
+git('init', '-q');
+
+function write(name: string, text: string): void {
+  mkdirSync(dirname(join(project, name)), { recursive: true });
+  writeFileSync(join(project, name), text);
+}
+
+const file = (tool: string, name: string) =>
+  runLater([{ server: 'files', tool, args: { path: join(project, name) } }]);
+const isLater = async (name: string) => (await file('edit', name)).length === 1;
+
+test.each([
+  '.husky/pre-commit',
+  '.githooks/pre-push',
+  'pkg/.gitattributes',
+  '.envrc',
+  '.claude/commands/x.md',
+  '.cursor/mcp.json',
+  '.gemini/settings.json',
+  '.vscode/tasks.json',
+  '.github/workflows/ci.yml',
+  '.idea/runConfigurations/x.xml',
+  '.devcontainer/devcontainer.json',
+  'lefthook.yml',
+  '.pre-commit-config.yaml',
+  '.bashrc',
+])('a write of %s is run later, and a reading is not', async (name) => {
+  expect(await isLater(name)).toBe(true);
+  expect(await file('read', name)).toEqual([]);
+});
+
+test.each(['src/a.ts', 'README.md', 'Makefile', 'package.json', 'docs/github.md'])(
+  'a write of %s is not run later',
+  async (name) => expect(await isLater(name)).toBe(false),
+);
+
+test('the hooks folder of a repository counts, and the scripts that hooks call', async () => {
+  write('tools/hooks/pre-commit', '#!/bin/sh\nset -e\nsh scripts/check.sh && npm test\n');
+  write('scripts/check.sh', '#!/bin/sh\n. scripts/lib.sh\nnode tools/check.js\n');
+  for (const name of ['tools/hooks/new', 'scripts/check.sh', 'scripts/lib.sh', 'tools/check.js'])
+    expect(await isLater(name)).toBe(false);
+  git('config', 'core.hooksPath', 'tools/hooks');
+  for (const name of ['tools/hooks/new', 'scripts/check.sh', 'scripts/lib.sh', 'tools/check.js'])
+    expect(await isLater(name)).toBe(true);
+  expect(await isLater('scripts/other.sh')).toBe(false);
+});
+
+test('husky keeps hooks in a folder below those that it runs', async () => {
+  write('.husky/_/pre-commit', '#!/usr/bin/env sh\n. "$(dirname "$0")/h"\n');
+  write('.husky/pre-commit', 'bash ./scripts/husky.sh\n');
+  git('config', 'core.hooksPath', '.husky/_');
+  expect(await isLater('scripts/husky.sh')).toBe(true);
+  expect(await isLater('.husky/_/pre-commit')).toBe(true);
+});
+
+test('a command that writes such a file counts, and one that stages it not', async () => {
+  const paths = [join(project, '.envrc')];
+  const shell = (tool: string, more: object) =>
+    runLater([{ server: 'shell', tool, args: { paths, ...more } }]);
+  expect(await shell('cp', { class: 'irreversible' })).toEqual(paths);
+  expect(await shell('git', { class: 'irreversible', command: 'restore' })).toEqual(paths);
+  expect(await shell('git', { class: 'reversible', command: 'add' })).toEqual([]);
+  expect(await shell('cat', { class: 'read' })).toEqual([]);
+});
+
+test('each line has the address of its documentation', () => {
+  for (const { source, paths } of RUN_LATER) {
+    expect(new URL(source).protocol).toBe('https:');
+    expect(paths).not.toEqual([]);
+  }
+});

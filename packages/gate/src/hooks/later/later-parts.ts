@@ -1,0 +1,90 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { posix } from 'node:path';
+import type { CallPart } from '#calls';
+import { isUnder, mayBeUnder } from '#gateway';
+import { gitText, repositoryOf } from '#reach';
+import { commandParts } from '../calls/shell-command.ts';
+import { RUN_LATER } from './run-later.ts';
+
+/** The paths that parts of a call write and that a program runs or obeys later. */
+export async function runLater(parts: readonly CallPart[]): Promise<readonly string[]> {
+  const written = [...new Set(parts.flatMap(writtenBy))];
+  const patterns = RUN_LATER.flatMap(({ paths }) => paths);
+  const found: string[] = [];
+  for (const path of written)
+    if (patterns.some((pattern) => mayBeUnder(path, pattern)) || (await isOfHooks(path)))
+      found.push(path);
+  return found;
+}
+
+/** The uses of git that write the files that they name. */
+const GIT_WRITES = /^(?:checkout|restore|mv|apply|rm)$/;
+
+function writtenBy({ server, tool, args }: CallPart): readonly string[] {
+  const { path, paths, class: toolClass, command } = args;
+  const named = [path, paths].flat().filter((each) => typeof each === 'string');
+  if (server === 'files') return tool === 'read' || tool === 'search' ? [] : named;
+  if (server !== 'shell' || tool === 'read' || toolClass === 'read') return [];
+  return tool === 'git' && !GIT_WRITES.test(String(command)) ? [] : named;
+}
+
+/** Whether the hooks of the repository around a file are there, or call it. */
+async function isOfHooks(path: string): Promise<boolean> {
+  const top = repositoryOf(posix.dirname(path));
+  if (top === undefined) return false;
+  const folder = await hooksFolder(top);
+  return isUnder(path, folder) || scriptsOf(folder, top).has(path);
+}
+
+async function hooksFolder(top: string): Promise<string> {
+  const text = await gitText(top, ['config', '--type=path', '--get-all', 'core.hooksPath']);
+  // The last value is the one with which `gitText` keeps hooks from running.
+  const set = (text ?? '').trimEnd().split('\n').slice(0, -1).at(-1);
+  return posix.resolve(top, set ?? '.git/hooks');
+}
+
+/** Programs that run the files that they name. */
+const RUNNERS =
+  /^(?:file|source|(?:ba|da|k|z)?sh|node|tsx|bun|deno|python[\d.]*|perl|ruby|env|npx|exec|command)$/;
+const TEXT_BYTES = 64 * 1_024;
+const SCRIPTS_MAX = 64;
+
+/** The scripts that the hooks in a folder call, and those that such scripts call. */
+function scriptsOf(folder: string, top: string): ReadonlySet<string> {
+  // Husky keeps its own hooks in a folder of its own, and they run the files above it.
+  const folders = folder.endsWith('/_') ? [folder, posix.dirname(folder)] : [folder];
+  const left = folders.flatMap(namesIn).filter((path) => !path.endsWith('.sample'));
+  const found = new Set<string>();
+  for (let at = left.pop(); at !== undefined; at = left.pop()) {
+    const text = textOf(at);
+    if (text === undefined) continue;
+    for (const { server, tool, args } of commandParts(text, { cwd: top })) {
+      if (server !== 'shell' || !RUNNERS.test(tool)) continue;
+      for (const path of args['paths'] as readonly string[]) {
+        if (found.has(path) || found.size >= SCRIPTS_MAX || path === top) continue;
+        found.add(path);
+        left.push(path);
+      }
+    }
+  }
+  return found;
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).map((name) => posix.join(folder, name));
+  } catch {
+    // A folder that is not there has no hooks.
+    return [];
+  }
+}
+
+/** The text of a script. Undefined: it is no file, or too long to be read. */
+function textOf(path: string): string | undefined {
+  try {
+    const stat = statSync(path);
+    return stat.isFile() && stat.size <= TEXT_BYTES ? readFileSync(path, 'utf8') : undefined;
+  } catch {
+    return undefined;
+  }
+}
