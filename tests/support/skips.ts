@@ -99,11 +99,14 @@ export const MAY_SKIP: readonly MaySkip[] = [
     why: 'bubblewrap does not run here',
     holds: () => whyNoSandbox() !== undefined,
     files: [
-      'reality.test.ts',
-      'reality.slow.test.ts',
-      'reality.long.test.ts',
-      'mutants.slow.test.ts',
-    ].map((name) => `packages/gate/tests/reality/${name}`),
+      ...[
+        'reality.test.ts',
+        'reality.slow.test.ts',
+        'reality.long.test.ts',
+        'mutants.slow.test.ts',
+      ].map((name) => `packages/gate/tests/reality/${name}`),
+      'packages/gate/tests/claude-code/managed.slow.test.ts',
+    ],
     named: /\(absent without bubblewrap\)/,
   },
   {
@@ -153,6 +156,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
       'packages/gate/tests/claude-code/harness.slow.test.ts',
       'packages/gate/tests/agent-tools.slow.test.ts',
       'packages/gate/tests/claude-code/live.slow.test.ts',
+      'packages/gate/tests/claude-code/managed.slow.test.ts',
       'packages/gate/tests/claude-code/guide.slow.test.ts',
       'packages/gate/tests/claude-code/mcp-init.slow.test.ts',
     ],

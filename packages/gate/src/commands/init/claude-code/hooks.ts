@@ -72,6 +72,7 @@ export function withHooks(settings: Settings, terms: HookTerms): Settings {
     type: 'http',
     url: addressOf(terms),
     headers: { Authorization: `Bearer ${terms.token}` },
+    ...(terms.token === `$${TOKEN_VARIABLE}` && { allowedEnvVars: [TOKEN_VARIABLE] }),
   };
   const timeout = terms.wait + ANSWER_SECONDS;
   const guard = { type: 'command', command: guardCommand(terms.program, terms.url), timeout };
@@ -88,6 +89,16 @@ export function withHooks(settings: Settings, terms: HookTerms): Settings {
       ...Object.fromEntries(REPORTS.map((event) => [event, own(event, informing)])),
     },
   };
+}
+
+/** The variable in which each person of an organisation has a token of the hooks. */
+export const TOKEN_VARIABLE = 'ASSIZE_TOKEN';
+
+/** The settings with which an organisation puts its server in front of all its people. */
+export function managedSettings(terms: Omit<HookTerms, 'program' | 'token'>): Settings {
+  const all = { ...terms, program: ['assize'], token: `$${TOKEN_VARIABLE}` };
+  const { env: _, ...settings } = withHooks({ allowManagedHooksOnly: true }, all);
+  return settings;
 }
 
 /** The settings without the hooks of Assize. */

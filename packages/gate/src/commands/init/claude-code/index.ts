@@ -1,7 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { CliError, EXIT, type ExitCode, type Session, unreadable } from '@assize/command';
+import {
+  CliError,
+  EXIT,
+  type ExitCode,
+  type Session,
+  serverAddress,
+  unreadable,
+} from '@assize/command';
 import { type Command, Option } from 'commander';
 import { type AgentOptions, withAgentWorks } from '../agents/agent-command.ts';
 import { goneFaults, ownProgram } from '../agents/hook-command.ts';
@@ -28,6 +35,7 @@ import {
   newToken,
   observationNotes,
   revoke,
+  serverFaults,
   serverOf,
   TRAJECTORY,
   writeServerFiles,
@@ -36,18 +44,21 @@ import { grouped } from './grouped.ts';
 import {
   addressIn,
   type HookTerms,
+  managedSettings,
   missingEvents,
   programIn,
   type Settings,
   settingsIn,
+  TOKEN_VARIABLE,
   tokensIn,
   withHooks,
   withoutHooks,
 } from './hooks.ts';
-import { settingsFaults, settingsFiles } from './settings-files.ts';
+import { managedFiles, managedHooks, settingsFaults, settingsFiles } from './settings-files.ts';
 
 interface Options extends AgentOptions {
   readonly user?: boolean;
+  readonly managed?: boolean;
   readonly claude: string;
   readonly pending: HookTerms['pending'];
   readonly confirm: HookTerms['confirm'];
@@ -67,6 +78,7 @@ export function initClaudeCode(init: Command): void {
       'only in the project of this folder, in .claude/settings.local.json (default)',
     )
     .option('--user', 'in all projects of the person, in ~/.claude/settings.json')
+    .option('--managed', 'only print the managed-settings.json of an organisation, for --url')
     .addOption(new Option('--claude <path>', 'the program of Claude Code').default('claude'))
     .addOption(
       new Option(
@@ -85,6 +97,7 @@ export function initClaudeCode(init: Command): void {
 }
 
 async function install(session: Session, options: Options): Promise<ExitCode> {
+  if (options.managed === true) return showManaged(session, options);
   const version = await requireVersion(options.claude, CLAUDE_CODE);
   const path = settingsPath(options);
   const [text, before] = readSettings(path);
@@ -140,27 +153,36 @@ async function undo(session: Session, options: Options): Promise<ExitCode> {
   return showRemoved(session, path, { revoked, copy });
 }
 
+/** Prints the settings of an organisation, which its people get with their machines. */
+function showManaged({ out }: Session, { url, wait, pending, confirm }: Options): ExitCode {
+  if (url === undefined)
+    throw new CliError('usage', 'Pass --url with the address of the server of your organisation.');
+  const terms = { url: serverAddress(url), trajectory: TRAJECTORY, wait, pending, confirm };
+  out.document(managedSettings(terms) as never);
+  return EXIT.ok;
+}
+
 async function check(session: Session, options: Options): Promise<ExitCode> {
-  const path = settingsPath(options);
-  const [, settings] = readSettings(path);
+  const { platform, env } = process;
+  const managed = managedHooks({ platform, env });
+  const files = settingsFiles({ home: homedir(), project: resolve('.'), platform, env });
+  const path = managed?.path ?? settingsPath(options);
+  const settings = managed?.settings ?? readSettings(path)[1];
   const missing = missingEvents(settings);
-  const [token = ''] = tokensIn(settings);
+  const address = addressIn(settings);
+  const [own = ''] = tokensIn(settings);
   const faults = [
     ...(missing.length > 0 ? [`${path} lacks the hooks of ${missing.join(', ')}`] : []),
     ...goneFaults(programIn(settings)),
-    ...settingsFaults(
-      settingsFiles({
-        home: homedir(),
-        project: resolve('.'),
-        platform: process.platform,
-        env: process.env,
-      }),
-      addressIn(settings),
-    ),
+    ...(managed === undefined
+      ? settingsFaults(files, address)
+      : settingsFaults(managedFiles({ platform, env }), address, true)),
     ...(await requireVersion(options.claude, CLAUDE_CODE).then(() => [], faultOf)),
-    ...(missing.length > 0
+    ...(missing.length > 0 || address === undefined
       ? []
-      : await hookedFaults(addressIn(settings) ?? '', options, AGENT, token)),
+      : managed === undefined
+        ? await hookedFaults(address, options, AGENT, own)
+        : await serverFaults(address, env[TOKEN_VARIABLE] ?? '')),
   ];
   const { config } = await findServer(options.server, undefined);
   const observed = config === undefined ? [] : observationNotes(config);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { isRecord } from 'assize/internal/base';
 import { parse } from 'jsonc-parser';
 import { BYTE_ORDER_MARK, textIn } from '../foreign-json.ts';
+import { addressIn, type Settings } from './hooks.ts';
 
 export interface Places {
   readonly home: string;
@@ -15,12 +16,19 @@ export interface Places {
 export function settingsFiles(places: Places): readonly string[] {
   const { project, home, env } = places;
   const user = env['CLAUDE_CONFIG_DIR'] ?? join(home, '.claude');
-  const managed = managedFolder(places);
-  const parts = join(managed, 'managed-settings.d');
   return [
     join(user, 'settings.json'),
     join(project, '.claude', 'settings.json'),
     join(project, '.claude', 'settings.local.json'),
+    ...managedFiles(places),
+  ].filter((path) => existsSync(path));
+}
+
+/** The settings files of an organisation. */
+export function managedFiles(places: Pick<Places, 'platform' | 'env'>): readonly string[] {
+  const managed = managedFolder(places);
+  const parts = join(managed, 'managed-settings.d');
+  return [
     join(managed, 'managed-settings.json'),
     ...(existsSync(parts) ? readdirSync(parts).filter((name) => name.endsWith('.json')) : []).map(
       (name) => join(parts, name),
@@ -28,7 +36,18 @@ export function settingsFiles(places: Places): readonly string[] {
   ].filter((path) => existsSync(path));
 }
 
-function managedFolder({ platform, env }: Places): string {
+/** The hooks of Assize that an organisation has installed: no other settings switch them off. */
+export function managedHooks(
+  places: Pick<Places, 'platform' | 'env'>,
+): { readonly path: string; readonly settings: Settings } | undefined {
+  for (const path of managedFiles(places)) {
+    const settings = settingsIn(path);
+    if (settings !== undefined && addressIn(settings) !== undefined) return { path, settings };
+  }
+  return undefined;
+}
+
+function managedFolder({ platform, env }: Pick<Places, 'platform' | 'env'>): string {
   if (platform === 'darwin') return '/Library/Application Support/ClaudeCode';
   if (platform === 'win32') return join(env['PROGRAMFILES'] ?? 'C:\\Program Files', 'ClaudeCode');
   return '/etc/claude-code';
@@ -38,7 +57,11 @@ function managedFolder({ platform, env }: Places): string {
  * The settings in any of the files that keep the hooks from running. A commit, a branch or an
  * administrator can change each of them.
  */
-export function settingsFaults(files: readonly string[], address: string | undefined): string[] {
+export function settingsFaults(
+  files: readonly string[],
+  address: string | undefined,
+  isManaged: boolean = false,
+): string[] {
   const read = files.map((path) => ({ path, settings: settingsIn(path) }));
   const allowed = read.flatMap(({ settings }) => settings?.['allowedHttpHookUrls'] ?? []);
   const isBlocked =
@@ -48,7 +71,7 @@ export function settingsFaults(files: readonly string[], address: string | undef
   return [
     ...read.flatMap(({ path, settings }) => {
       if (settings === undefined) return [`${path} cannot be read; correct it`];
-      return ['disableAllHooks', 'allowManagedHooksOnly']
+      return (isManaged ? ['disableAllHooks'] : ['disableAllHooks', 'allowManagedHooksOnly'])
         .filter((name) => settings[name] === true)
         .map((name) => `${path} has ${name}, so no hook of Assize runs; take it out`);
     }),
