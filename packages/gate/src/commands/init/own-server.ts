@@ -1,4 +1,4 @@
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { CliError, serverAddress, writeNew } from '@assize/command';
@@ -66,7 +66,7 @@ export function writeServerFiles(
     [join(folder, CONFIG), serverConfig({ person, address })],
   ];
   if (!existsSync(rules))
-    files.push([rules, firstRules(realpathSync('.'), observedUntil(systemClock.now()))]);
+    files.push([rules, firstRules('${project}', observedUntil(systemClock.now()))]);
   writeNew(files, false);
   return files.map(([path]) => path);
 }
