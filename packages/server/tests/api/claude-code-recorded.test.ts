@@ -64,6 +64,7 @@ test('rules that deny all refuse every recorded question', async () => {
 
 /** The outcomes of the reading calls, which the recorded events of their ends tell. */
 const READING = {
+  'agent.toolu_a1': 'done',
   'bash-background.toolu_t21': 'done',
   'bash-in-subagent.toolu_s1': 'done',
   'bash.toolu_t8': 'failed',
@@ -72,7 +73,9 @@ const READING = {
     'done',
   'read-notebook.toolu_t16': 'done',
   'read.toolu_t1': 'done',
+  'skill.toolu_m2': 'done',
   'skill.toolu_m2:preamble-0': 'done',
+  'tool-search.toolu_t15': 'done',
   'web-fetch.toolu_t13': 'failed',
   'web-search.toolu_t19': 'failed',
 };
@@ -82,15 +85,11 @@ test('rules that allow reading let exactly the reading calls through', async () 
     '{ id: reading, default: deny, unknown: deny, rules: [{ id: look, allow: "*", class: read }] }',
   );
   const questions = [
-    'bash',
-    'bash-background',
-    'bash-in-subagent',
-    'monitor',
-    'read',
-    'read-notebook',
+    ...['agent', 'bash', 'bash-background', 'bash-in-subagent', 'monitor', 'read'],
+    ...['read-notebook', 'skill', 'tool-search', 'web-fetch', 'web-search'],
   ];
   expect(answeredBy(run, 'allow')).toEqual([
-    ...[...questions, 'web-fetch', 'web-search'].map((name) => `pre-tool-use-${name}`),
+    ...questions.map((name) => `pre-tool-use-${name}`),
     ...['pre-skill-shell-command-bash-by-claude', 'pre-skill-shell-command-bash-by-user'],
   ]);
   expect(answeredBy(run, undefined)).toEqual([]);
@@ -99,15 +98,7 @@ test('rules that allow reading let exactly the reading calls through', async () 
 
 test('rules that allow all leave unknown tools to a person', async () => {
   const run = await played('{ id: all, default: allow, tools: { notes/add: { class: read } } }');
-  const held = [
-    'agent',
-    'cron-create',
-    'enter-worktree',
-    'mcp-plugin',
-    'mcp-project',
-    'skill',
-    'tool-search',
-  ];
+  const held = ['mcp-plugin', 'mcp-project'];
   expect(answeredBy(run, 'deny').filter((name) => name.startsWith('pre-'))).toEqual(
     held.map((name) => `pre-tool-use-${name}`),
   );
@@ -121,5 +112,6 @@ test('rules that allow all leave unknown tools to a person', async () => {
   expect(run.outcomes).toEqual({
     ...READING,
     ...Object.fromEntries(done.map((id) => [id, 'done'])),
+    ...{ 'cron.toolu_t5': 'open', 'enter-worktree.toolu_t4': 'failed' },
   });
 });

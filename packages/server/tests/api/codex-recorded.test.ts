@@ -58,25 +58,28 @@ test('rules that allow reading let exactly the reading calls through', async () 
   );
   expect(answeredBy(run, 'allow')).toEqual([
     'pre-tool-use-bash-elsewhere',
-    'pre-tool-use-view-image',
+    ...['pre-tool-use-create-goal', 'pre-tool-use-spawn-agent', 'pre-tool-use-view-image'],
   ]);
   expect(run.permissions).toMatchObject({ 'permission-request-bash': 'deny' });
   expect(answeredBy(run, undefined)).toEqual([]);
-  expect(run.outcomes).toEqual({ 'bash-elsewhere.call_c1': 'done', 'view-image.call_c3': 'open' });
+  expect(run.outcomes).toEqual({
+    ...{ 'bash-elsewhere.call_c1': 'done', 'create-goal.call_c2': 'done' },
+    ...{ 'spawn-agent.call_c3': 'done', 'view-image.call_c3': 'open' },
+  });
 });
 
 test('rules that allow all leave unknown tools of Codex to a person', async () => {
   const run = await played('{ id: all, default: allow, tools: { notes/add: { class: read } } }');
-  const held = ['create-goal', 'mcp', 'spawn-agent'];
   // The request is about the call that was let through, and is left to the person.
   expect(answeredBy(run, undefined)).toEqual(['permission-request-bash']);
-  expect(answeredBy(run, 'deny')).toEqual(held.map((name) => `pre-tool-use-${name}`));
+  expect(answeredBy(run, 'deny')).toEqual(['pre-tool-use-mcp']);
   expect(run.outcomes).toEqual({
     'apply-patch.call_c1': 'done',
     'bash-elsewhere.call_c1': 'done',
     'bash-in-subagent.call_s1': 'done',
     'bash-patch.call_c1': 'open',
     'bash.call_c1': 'done',
+    ...{ 'create-goal.call_c2': 'done', 'spawn-agent.call_c3': 'done' },
     'view-image.call_c3': 'open',
   });
 });
