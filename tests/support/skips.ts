@@ -167,6 +167,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
     holds: () => missingForSandbox().length > 0,
     files: [
       'packages/gate/tests/sandbox.slow.test.ts',
+      'packages/gate/tests/sandbox-page.slow.test.ts',
       'packages/gate/tests/reality/reality.long.test.ts',
     ],
     named: /^(?:the sandbox|in the sandbox of its rules) \(absent without /,

@@ -6,6 +6,7 @@ import { CliError } from '@assize/command';
 import { isInstance } from 'assize/internal/base';
 import { isGlob, type SandboxProfile } from '#gateway';
 import { commandLine } from '../init/agents/hook-command.ts';
+import { SECRET_NAMES } from './secret-names.ts';
 
 /** The used part of `@anthropic-ai/sandbox-runtime`, which is an optional package. */
 interface Manager {
@@ -116,9 +117,8 @@ export async function openSandbox(profile: SandboxProfile): Promise<Sandbox> {
   throw new CliError('missing_package', `The sandbox does not start on this system: ${why}`);
 }
 
-/** The variables of Assize have its tokens. */
 function isForOthers(one: [string, string | undefined]): one is [string, string] {
-  return one[1] !== undefined && !one[0].startsWith('ASSIZE_');
+  return one[1] !== undefined && !SECRET_NAMES.test(one[0]);
 }
 
 async function loadManager(): Promise<Manager> {
