@@ -1,4 +1,4 @@
-import type { Decision } from '#calls';
+import type { CallWorld, Decision } from '#calls';
 
 /**
  * The answers that Claude Code and Codex both understand. An answer to a question always names its
@@ -34,6 +34,17 @@ export function refusedRequest(message: string): HookAnswer {
 /** A text for the person at the terminal. */
 export function told(systemMessage: string): HookAnswer {
   return { systemMessage };
+}
+
+/** Why a call is let through. Rules that observe say what they would have answered. */
+export function allowedReason(
+  world: CallWorld,
+  { call }: Extract<Decision, { kind: 'allowed' }>,
+): string {
+  const would = world.read(({ calls }) => calls[call]?.would);
+  if (would === undefined) return 'Assize: the rules let the call through.';
+  const says = would.ruling === 'ask' ? 'a person has to approve it' : 'it is refused';
+  return `Assize: the rules observe, and let the call through. Enforced, ${says} ([${would.rule}] ${would.why}).`;
 }
 
 /** The reason of a refusal, as the model reads it. */

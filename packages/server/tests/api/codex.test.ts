@@ -105,6 +105,27 @@ test('siblings go on while one of them waits for a person', async () => {
   expect(all.map(({ permission }) => permission)).toEqual(['allow', 'deny', 'allow']);
 });
 
+test.each(['codex', 'claude-code'] as const)(
+  'rules that observe tell %s the ruling',
+  async (of) => {
+    const observing = `{ id: repo, mode: observe, until: 2099-01-01, rules: [
+    { id: no-rm, deny: shell/rm, because: Files are removed by hand. },
+    { id: push, ask: shell/git, where: [{ path: /command, is: push }] },
+    { id: look, allow: '*', class: read } ] }`;
+    const { ask } = await hooksOf(of, observing);
+    const reasonOf = async (command: string) => {
+      const { permission, reason } = await ask('Bash', bash(command));
+      expect(permission).toBe('allow');
+      return reason;
+    };
+    expect(await reasonOf('rm -rf build')).toContain(
+      'Enforced, it is refused ([no-rm] Files are removed by hand',
+    );
+    expect(await reasonOf('git push')).toContain('Enforced, a person has to approve it ([push]');
+    expect(await reasonOf('ls')).toBe('Assize: the rules let the call through.');
+  },
+);
+
 test('requests for a permission of Codex are left to the person, or refused', async () => {
   const { ask, send } = await hooks();
   const input = bash('git status');

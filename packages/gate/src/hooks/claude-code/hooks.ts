@@ -37,7 +37,7 @@ async function toolUse(
     return answers.permission(
       'PreToolUse',
       confirm ? 'ask' : 'allow',
-      'Assize: the rules let the call through.',
+      answers.allowedReason(world, decision),
     );
   }
   // A deferred call in a subagent would end it without a word.

@@ -29,7 +29,7 @@ async function toolUse(
     waitMs,
   });
   return decision.kind === 'allowed'
-    ? answers.permission('PreToolUse', 'allow', 'Assize: the rules let the call through.')
+    ? answers.permission('PreToolUse', 'allow', answers.allowedReason(world, decision))
     : answers.permission('PreToolUse', 'deny', answers.reasonOf(decision, inboxUrl));
 }
 
