@@ -71,6 +71,10 @@ test('a command that writes such a file counts, and one that stages it not', asy
   expect(await shell('cp', { class: 'irreversible' })).toEqual(paths);
   expect(await shell('git', { class: 'irreversible', command: 'restore' })).toEqual(paths);
   expect(await shell('git', { class: 'reversible', command: 'add' })).toEqual([]);
+  const script = { class: 'irreversible', targets: ['.envrc'], cwd: project };
+  for (const tool of ['sh', 'bash', 'node', 'python3'])
+    expect(await shell(tool, script)).toEqual([]);
+  expect(await shell('sh', { ...script, targets: ['fill.sh', '.envrc'] })).toEqual(paths);
   expect(await shell('cat', { class: 'read' })).toEqual([]);
 });
 

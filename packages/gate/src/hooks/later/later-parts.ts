@@ -25,7 +25,18 @@ function writtenBy({ server, tool, args }: CallPart): readonly string[] {
   const named = [path, paths].flat().filter((each) => typeof each === 'string');
   if (server === 'files') return tool === 'read' || tool === 'search' ? [] : named;
   if (server !== 'shell' || tool === 'read' || toolClass === 'read') return [];
-  return tool === 'git' && !GIT_WRITES.test(String(command)) ? [] : named;
+  if (tool === 'git' && !GIT_WRITES.test(String(command))) return [];
+  return SCRIPT_RUNNERS.test(tool) ? named.filter((each) => each !== scriptOf(args)) : named;
+}
+
+/** Programs that run the file that their first operand names, and do not write it. */
+const SCRIPT_RUNNERS = /^(?:(?:ba|da|k|z)?sh|node|tsx|bun|deno|python[\d.]*)$/;
+
+function scriptOf({ targets, cwd }: CallPart['args']): string | undefined {
+  const [first] = Array.isArray(targets) ? targets : [];
+  return typeof first === 'string' && typeof cwd === 'string'
+    ? posix.resolve(cwd, first)
+    : undefined;
 }
 
 /** Whether the hooks of the repository around a file are there, or call it. */
@@ -79,7 +90,7 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** The text of a script. Undefined: it is no file, or too long to be read. */
+/** The text of a script. Undefined if the file cannot be read, or is too long. */
 function textOf(path: string): string | undefined {
   try {
     const stat = statSync(path);
