@@ -134,7 +134,11 @@ export async function repair(
   return {
     ...plan,
     withdrawn: unique([...plan.withdrawn, ...(again?.withdrawn ?? [])], statementKey),
-    restored: [...restoredIn(now.flat(), ruling.entry.id), ...(again?.restored ?? [])],
+    // The second withdrawal can take back what the first one gave back.
+    restored: [
+      ...restoredIn(now.flat(), ruling.entry.id).filter(isBelieved),
+      ...(again?.restored ?? []),
+    ],
     ruling: again?.ruling ?? ruling,
   };
 }
