@@ -79,7 +79,7 @@ export const PACKAGES: Readonly<Record<string, Readonly<Record<string, readonly 
     commands: ['gateway', 'calls', 'mcp', 'mining'],
     hooks: ['gateway', 'reach', 'calls'],
     operations: ['gateway', 'calls', 'hooks'],
-    public: ['calls'],
+    public: ['calls', 'gateway'],
   },
   audit: {
     export: [],
