@@ -28,7 +28,7 @@ function isLinked(path: string): boolean {
   try {
     return realpathSync(path) !== path;
   } catch {
-    // There is no such file.
+    // The file does not exist.
     return false;
   }
 }

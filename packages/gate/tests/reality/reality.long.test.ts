@@ -9,7 +9,7 @@ import { whyNoSandbox } from './runner.ts';
 import { reachedOf } from './verdicts.ts';
 import { waysRound } from './ways.ts';
 
-/** So many ways run in the sandbox, evenly spread. Each takes a tenth of a second and more. */
+/** The test runs this many ways in the sandbox, evenly spread: each takes over 100 ms. */
 const WALLED = 400;
 const missing = missingForSandbox();
 

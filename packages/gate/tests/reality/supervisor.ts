@@ -135,7 +135,7 @@ function isSame(a: string, b: string): boolean {
   return readFileSync(a).equals(readFileSync(b));
 }
 
-/** Files that are other ones than in the template. A new time alone is no change. */
+/** Files that differ from the template. A new time alone does not count. */
 function changedIn(world: string): string[] {
   const [before, root] = [templateOf(world), join(BASE, world)];
   const after = treeOf(root);

@@ -62,7 +62,7 @@ function placeOf(place: string): [Kind, string][] {
   return isKept ? [] : [['outside', place]];
 }
 
-/** The cases of which it matters what they do: let through, or an everyday call that is not. */
+/** The cases whose effects count: those let through, and everyday calls that are not. */
 export function effectsToSee(
   reality: Pick<Reality, 'placed'>,
   verdicts: readonly (readonly Verdict[])[],
@@ -74,7 +74,7 @@ export function effectsToSee(
   );
 }
 
-/** Judges the cases, and runs those of which it matters. */
+/** Judges the cases, and runs those whose effects count. */
 export async function findingsUnder(
   reality: Reality,
   sets: readonly RuleSet[],

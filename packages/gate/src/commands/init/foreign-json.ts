@@ -60,7 +60,7 @@ function repeatedIn({ type, children = [] }: Node): string | undefined {
   return undefined;
 }
 
-/** The text of a value in such a file, or an empty one for a value that is no text. */
+/** The text of a value in such a file. Empty if the value is not a text. */
 export function textIn(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }

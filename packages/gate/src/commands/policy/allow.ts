@@ -87,6 +87,6 @@ async function callOf(
   }
   throw new CliError(
     'not_found',
-    `${text} is no question about a call of a tool. List the questions with assize pending.`,
+    `${text} is not a question about a call of a tool. List the questions with assize pending.`,
   );
 }

@@ -66,9 +66,9 @@ describe('a fault has file, line, column and a remedy', () => {
       ],
     ],
     [
-      'an end that is no day',
+      'an end that is not a day',
       'id: a\nmode: observe\nuntil: 2026-02-30\n',
-      ['assize.yaml:3:8: /until is no day; write one such as 2026-12-14.'],
+      ['assize.yaml:3:8: /until is not a day; write one such as 2026-12-14.'],
     ],
     [
       'an observed rule without an end, and one that allows',

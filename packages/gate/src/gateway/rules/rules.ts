@@ -12,7 +12,7 @@ export type ToolClass = (typeof CLASSES)[number];
 
 /** `observe`: the rules judge each call, and their answer is recorded and not obeyed. */
 const MODES = ['observe', 'enforce'] as const;
-export const DAY: z.ZodISODate = z.iso.date('is no day; write one such as 2026-12-14');
+export const DAY: z.ZodISODate = z.iso.date('is not a day; write one such as 2026-12-14');
 
 /** On one rule, before the mode of the file. `until`: the day from which an observed rule holds. */
 const modal = { mode: z.enum(MODES).optional(), until: DAY.optional() };

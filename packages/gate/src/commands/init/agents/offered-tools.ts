@@ -124,7 +124,7 @@ function parsed(body: string): unknown {
   }
 }
 
-/** Lines of `--check` about tools that Assize does not know. They are no fault: their calls ask. */
+/** Lines of `--check` for tools that Assize does not know. The check passes: their calls ask. */
 export async function toolNotes(
   server: string,
   program: string,

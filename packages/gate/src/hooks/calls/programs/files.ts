@@ -20,7 +20,7 @@ const COPY: Program = {
     -t,--target-directory= -T,--no-target-directory -u,--update=?t -v,--verbose -x,--one-file-system -Z,--context=?t`,
 };
 
-/** Whatever is below a name goes with the name. */
+/** `mv` takes everything below a folder along. */
 const MOVE: Program = {
   options: `-b,--backup=?t -f,--force -i,--interactive -n,--no-clobber --strip-trailing-slashes -S,--suffix=t
     -t,--target-directory= -T,--no-target-directory -u,--update=?t -v,--verbose -Z,--context`,

@@ -1,10 +1,11 @@
 import type { ShellWord } from '../shell/shell-word.ts';
 
 /**
- * The options of a program as a text, one a word. `-x,--long` are its names, of which the last one
- * stands in `flags` (`a&b`: both). Then `=` for a value, or `=?` for a value in the same word only,
- * and `t` if the value names no file. Then marks: `+` the use goes below its operands, `>` it
- * writes, `!` it runs something. A word with one dash that is no name here is a bundle of letters.
+ * The options of a program, one word each. An option has its names, `-x,--long`: `flags` gets the
+ * last name (`a&b`: both). `=` follows if the option takes a value, `=?` if it takes one only in the
+ * same word, and `t` if the value does not name a file. Marks follow: with `+` the program goes
+ * below its operands, with `>` it writes, with `!` it runs something. A program reads a word with
+ * one dash that the text does not list as a bundle of letters.
  */
 export type OptionsText = string;
 
