@@ -47,13 +47,17 @@ test.each(['src/a.ts', 'README.md', 'Makefile', 'package.json', 'docs/github.md'
 
 test('the hooks folder of a repository counts, and the scripts that hooks call', async () => {
   write('tools/hooks/pre-commit', '#!/bin/sh\nset -e\nsh scripts/check.sh && npm test\n');
-  write('scripts/check.sh', '#!/bin/sh\n. scripts/lib.sh\nnode tools/check.js\n');
+  write(
+    'scripts/check.sh',
+    '#!/bin/sh\n. scripts/lib.sh\nnode tools/check.js\nnode --check src/a.js\nsh -n src/b.sh\n',
+  );
   for (const name of ['tools/hooks/new', 'scripts/check.sh', 'scripts/lib.sh', 'tools/check.js'])
     expect(await isLater(name)).toBe(false);
   git('config', 'core.hooksPath', 'tools/hooks');
   for (const name of ['tools/hooks/new', 'scripts/check.sh', 'scripts/lib.sh', 'tools/check.js'])
     expect(await isLater(name)).toBe(true);
-  expect(await isLater('scripts/other.sh')).toBe(false);
+  for (const name of ['scripts/other.sh', 'src/a.js', 'src/b.sh'])
+    expect(await isLater(name)).toBe(false);
 });
 
 test('husky keeps hooks in a folder below those that it runs', async () => {

@@ -70,7 +70,7 @@ function scriptsOf(folder: string, top: string): ReadonlySet<string> {
     const text = textOf(at);
     if (text === undefined) continue;
     for (const { server, tool, args } of commandParts(text, { cwd: top })) {
-      if (server !== 'shell' || !RUNNERS.test(tool)) continue;
+      if (server !== 'shell' || !RUNNERS.test(tool) || isOnlyChecked(tool, args)) continue;
       for (const path of args['paths'] as readonly string[]) {
         if (found.has(path) || found.size >= SCRIPTS_MAX || path === top) continue;
         found.add(path);
@@ -79,6 +79,13 @@ function scriptsOf(folder: string, top: string): ReadonlySet<string> {
     }
   }
   return found;
+}
+
+/** Whether a program reads a script to find errors in it, and does not run it. */
+function isOnlyChecked(tool: string, { flags }: CallPart['args']): boolean {
+  const given = Array.isArray(flags) ? flags : [];
+  if (tool === 'node') return given.includes('--check') || given.includes('-c');
+  return /sh$/.test(tool) && given.includes('-n');
 }
 
 function namesIn(folder: string): string[] {
