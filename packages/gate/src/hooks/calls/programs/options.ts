@@ -3,9 +3,9 @@ import type { ShellWord } from '../shell/shell-word.ts';
 /**
  * The options of a program, one word each. An option has its names, `-x,--long`: `flags` gets the
  * last name (`a&b`: both). `=` follows if the option takes a value, `=?` if it takes one in the
- * same word only, and `t` if the value does not name a file. Marks follow: with `+` the program goes
- * below its operands, with `>` it writes, with `!` it runs something. A program reads a word with
- * one dash that the text does not list as a bundle of letters.
+ * same word only, and `t` if the value does not name a file. Marks follow: with `+` the program
+ * goes below its operands, with `>` it writes, with `!` it runs something. A program reads a word
+ * with one dash that the text does not list as a bundle of letters.
  */
 export type OptionsText = string;
 
