@@ -80,7 +80,7 @@ test('the command adds the rule for a question, and says why it cannot', async (
     err: expect.stringContaining('[remove] the rule asks'),
   });
   expect(await allow('calls@0', '--yes')).toMatchObject({
-    err: expect.stringContaining('no question'),
+    err: expect.stringContaining('not a question'),
   });
   expect(readFileSync(file, 'utf8')).toBe(after);
 });
