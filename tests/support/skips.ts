@@ -101,9 +101,9 @@ export const MAY_SKIP: readonly MaySkip[] = [
     files: [
       ...[
         'reality.test.ts',
-        'reality.slow.test.ts',
+        'ceilings.long.test.ts',
         'reality.long.test.ts',
-        'mutants.slow.test.ts',
+        'mutants.long.test.ts',
       ].map((name) => `packages/gate/tests/reality/${name}`),
       'packages/gate/tests/claude-code/managed.slow.test.ts',
     ],

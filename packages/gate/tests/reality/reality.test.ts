@@ -9,9 +9,9 @@ import { whyNoSandbox } from './runner.ts';
 import { countsOf, type Finding, findingsUnder, tableOf } from './verdicts.ts';
 import { waysRound } from './ways.ts';
 
-// A part of reality.slow.test.ts, which the seed of the run chooses.
+// A part of ceilings.long.test.ts, which the seed of the run chooses.
 
-const WAYS = 60;
+const WAYS = 120;
 const EVERYDAY = 20;
 const why = whyNoSandbox();
 const title = why === undefined ? 'sampled calls' : 'sampled calls (absent without bubblewrap)';
