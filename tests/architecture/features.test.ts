@@ -99,8 +99,8 @@ const OPERATIONS_OF = {
     ],
   ],
   gate: [
-    ...['calls.ask', 'calls.end_session', 'calls.open', 'calls.outcome', 'calls.report'],
-    ...['calls.settle', 'calls.undo', 'calls.undo_session'],
+    ...['calls.ask', 'calls.end_session', 'calls.fail_session', 'calls.open', 'calls.outcome'],
+    ...['calls.report', 'calls.settle', 'calls.undo', 'calls.undo_session'],
     ...['hooks.claude_code', 'hooks.codex', 'rules.list', 'rules.report', 'servers.get'],
     ...['standing.ask', 'standing.end', 'standing.judge', 'standing.list'],
   ],

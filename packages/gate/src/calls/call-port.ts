@@ -3,7 +3,7 @@ import type { Hash } from 'assize/internal/ledger';
 import type { AskedCall } from './asked-call.ts';
 import type { Outcome } from './close-call.ts';
 import type { DecideOptions, Decision, Judgement } from './decide-call.ts';
-import type { UndoOfCall } from './undo-calls.ts';
+import type { SessionUndo } from './undo-calls.ts';
 
 /** A pending call, as a person is shown it. */
 export interface ShownCall {
@@ -57,8 +57,10 @@ export interface CallPort {
    * `server_refused` with that code
    */
   decide(approval: Hash, decision: PersonsDecision): Promise<void>;
-  /** The calls that take back what a session has done, for the newest first. */
-  undoCalls(session: string): Promise<readonly UndoOfCall[]>;
+  /** Records that a session failed: its later calls only take back what it has done. */
+  fail(session: string): Promise<void>;
+  /** How the calls of a session are taken back, for the newest first. */
+  undoCalls(session: string): Promise<SessionUndo>;
   /** Ends a session. What it held is free, and open calls of it are in doubt. */
   end(session: string): Promise<void>;
   /** The page of a pending call for people. Undefined without a server. */

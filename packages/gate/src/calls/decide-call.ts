@@ -21,6 +21,7 @@ import { beginKey, hasBegun, newAttempt, observed } from './attempt.ts';
 import type { CallWorld, Observed } from './call-world.ts';
 import { pastCall } from './past-call.ts';
 import { withReaches } from './reaching.ts';
+import { hasFailed } from './sessions.ts';
 import { askStep } from './steps.ts';
 
 /** The answer to a call that an agent is about to make. */
@@ -152,6 +153,12 @@ async function judged(
     return {
       kind: 'denied',
       reason: `the arguments of the call ${call.id} have a member named __proto__`,
+    };
+  if (call.session !== undefined && call.undoes === undefined && hasFailed(world, call.session))
+    return {
+      kind: 'denied',
+      reason: `the run ${call.session} has failed and is taken back; start it again under another name`,
+      turn: 'restart',
     };
   const now = world.now();
   const found = world.read((state) => earlier(state, { agent: world.agent, call, now, match }));

@@ -21,6 +21,7 @@ import { CallError } from './errors.ts';
 import type { HeldCall } from './held-call.ts';
 import { isInterruption } from './interruption.ts';
 import { callStep, makeStep } from './steps.ts';
+import type { LeftCall } from './undo-calls.ts';
 
 export interface GateOptions {
   /** The name of the tools' server in the rules: a tool is `SERVER/TOOL` there. */
@@ -56,10 +57,10 @@ export interface RunOptions {
   readonly attempts?: number;
 }
 
-/** The calls of a run that were taken back, and those that were not, by their ids. */
+/** The calls of a run that were taken back, and those that stay, by their ids. */
 export interface TakenBack {
   readonly undone: readonly string[];
-  readonly left: readonly { readonly call: string; readonly reason: string }[];
+  readonly left: readonly LeftCall[];
 }
 
 export interface MakeOptions {
@@ -189,6 +190,8 @@ export class Gate {
   readonly #reports: Set<Promise<void>> = new Set();
   /** The sessions of this process that must start again. */
   readonly #restarts: Set<string> = new Set();
+  /** The calls that wait for a person, by their session, which is a run of `inRun`. */
+  readonly #waiting: Map<string, Set<string>> = new Map();
 
   constructor(
     port: CallPort,
@@ -212,10 +215,19 @@ export class Gate {
     checkArgument(CALL, call, 'call');
     checkArgument(arg.code, make, 'make');
     checkArgument(MAKE_OPTIONS, options, 'options');
-    return traced(
+    const end = await traced(
       () => callStep(this.#options.server, call),
       () => this.#run(call, make, options),
     );
+    return this.#noted(call, end);
+  }
+
+  /** Takes down whether a call waits for a person. */
+  #noted<E extends { readonly end: string }>({ run, id }: GateCall, end: E): E {
+    const waiting = this.#waiting.get(sessionIdOf(run));
+    if (end.end === 'pending') waiting?.add(id);
+    else waiting?.delete(id);
+    return end;
   }
 
   async #run<T extends Json | undefined>(
@@ -245,6 +257,13 @@ export class Gate {
   ): Promise<JudgedEnd> {
     checkArgument(CALL, call, 'call');
     checkArgument(MAKE_OPTIONS, options, 'options');
+    return this.#noted(call, await this.#judged(call, options));
+  }
+
+  async #judged(
+    call: GateCall,
+    options: Pick<MakeOptions, 'waitMs' | 'isIdempotent' | 'isKnown'>,
+  ): Promise<JudgedEnd> {
     const first = runCallIdOf(call.run, call.id);
     for (let attempt = 1; ; attempt++) {
       const id = attempt === 1 ? first : `${first}:${attempt}`;
@@ -317,10 +336,12 @@ export class Gate {
    * Does work whose calls stand or fall together. `work` gets the name of the run for its calls.
    * When it returns, the run ends, and what it held is free for others. When it throws, its done
    * calls are taken back first, the newest first, where the rules name an `undo` of their tool and
-   * `tools` has that tool. A run that must let an earlier one go first starts again, as `NAME~2`.
+   * `tools` has that tool; a warning names the others. A run that was taken back, or must let an
+   * earlier one go first, starts again as `NAME~2`. While a call waits for a person, the run
+   * neither ends nor is taken back: `inRun` with the same name goes on.
    *
-   * @throws the error of the work; ArgumentError `bad_argument`; the errors of the store or the
-   * server
+   * @throws the error of the work; CallError `call_refused` after the last attempt; ArgumentError
+   * `bad_argument`; the errors of the store or the server
    */
   async inRun<T>(
     name: string,
@@ -334,23 +355,34 @@ export class Gate {
     for (let attempt = 1; ; attempt++) {
       const run = attempt === 1 ? name : `${name}~${attempt}`;
       const session = sessionIdOf(run);
-      try {
-        const result = await work(run);
-        await this.port.end(session);
-        this.#restarts.delete(session);
-        return result;
-      } catch (error) {
-        const { left } = await this.takeBack(run, tools);
-        await this.port.end(session);
-        const isAgain = this.#restarts.delete(session) && left.length === 0;
-        if (!isAgain || attempt >= attempts) throw error;
+      const waiting = new Set<string>();
+      this.#waiting.set(session, waiting);
+      const end = await work(run).then(
+        (result) => ({ result }),
+        (error: unknown) => ({ error }),
+      );
+      this.#waiting.delete(session);
+      const mustRestart = this.#restarts.delete(session);
+      const isPaused = 'error' in end ? isAssizeError(end.error, 'call_pending') : waiting.size > 0;
+      if (!mustRestart && (isPaused || 'result' in end)) {
+        if ('error' in end) throw end.error;
+        if (!isPaused) await this.port.end(session);
+        return end.result;
       }
+      const { left } = await this.takeBack(run, tools);
+      if (left.length > 0) warnOfLeft(run, left);
+      if (mustRestart && left.length === 0 && attempt < attempts) continue;
+      if ('error' in end) throw end.error;
+      throw new CallError('call_refused', `The run ${run} was taken back: start it again later.`, {
+        evidence: { run },
+      });
     }
   }
 
   /**
-   * Takes the done calls of a run back, the newest first, by the tools that the rules name. Each is
-   * a call of its own, which the rules judge. Calls that no rule can undo are not listed.
+   * Takes the done calls of a run back, the newest first, by the tools that the rules name, and
+   * ends the run. Each is a call of its own, which the rules judge. Every later call of the run is
+   * refused. `left` has the calls that stay: those that the rules cannot undo, too.
    *
    * @throws ArgumentError `bad_argument`; the errors of the store or the server
    */
@@ -358,8 +390,12 @@ export class Gate {
     checkArgument(NAME, run, 'run');
     checkArgument(arg.object, tools, 'tools');
     await Promise.all(this.#reports);
-    const [undone, left]: [string[], TakenBack['left'][number][]] = [[], []];
-    for (const { call, server, tool, args } of await this.port.undoCalls(sessionIdOf(run))) {
+    const session = sessionIdOf(run);
+    await this.port.fail(session);
+    const { calls, left: stay } = await this.port.undoCalls(session);
+    const [undone, left]: [string[], LeftCall[]] = [[], [...stay]];
+    let isHeld = false;
+    for (const { call, server, tool, args } of calls) {
       const make = Object.hasOwn(tools, tool) ? tools[tool] : undefined;
       if (server !== this.#options.server || make === undefined) {
         left.push({ call, reason: `no tool ${server}/${tool} is passed in \`tools\`` });
@@ -369,7 +405,10 @@ export class Gate {
       const end = await this.run(asked as GateCall, make);
       if (end.end === 'done') undone.push(call);
       else left.push({ call, reason: 'reason' in end ? end.reason : told(end.error).message });
+      isHeld ||= end.end === 'pending';
     }
+    // An undoing that waits for a person must find the places as the run left them.
+    if (!isHeld) await this.port.end(session);
     return { undone, left };
   }
 
@@ -521,6 +560,12 @@ const REPORT_PAUSES_MS = [50, 500, 2_000];
 function warnOf(call: string, error: unknown): void {
   const text = `The outcome of the call ${call} was not recorded, so it is in doubt: ${told(error).message}`;
   process.emitWarning(text, { type: 'AssizeWarning', code: 'call_in_doubt' });
+}
+
+function warnOfLeft(run: string, left: readonly LeftCall[]): void {
+  const calls = left.map(({ call, reason }) => `${call} (${reason})`).join(', ');
+  const text = `The run ${run} was taken back, and these calls stay: ${calls}.`;
+  process.emitWarning(text, { type: 'AssizeWarning', code: 'calls_left' });
 }
 
 type RefusedEnd = Extract<CallEnd<never>, { readonly end: 'refused' }>;

@@ -20,7 +20,7 @@ import {
   readOutcome,
   readUndoCalls,
 } from './read-answer.ts';
-import type { UndoOfCall } from './undo-calls.ts';
+import type { SessionUndo } from './undo-calls.ts';
 
 export interface HttpPortOptions {
   /** The address of `assize serve`, such as `http://127.0.0.1:4517`. */
@@ -149,7 +149,11 @@ export class HttpPort implements CallPort {
     );
   }
 
-  async undoCalls(session: string): Promise<readonly UndoOfCall[]> {
+  async fail(session: string): Promise<void> {
+    await this.#send('POST', `${this.#session(session)}/fail`, {});
+  }
+
+  async undoCalls(session: string): Promise<SessionUndo> {
     return readUndoCalls(await this.#send('GET', `${this.#session(session)}/undo`), session);
   }
 

@@ -40,6 +40,9 @@ export {
   type Make,
   type MakeOptions,
   type PendingEnd,
+  type RunOptions,
+  type TakenBack,
+  type Tools,
 } from './gate.ts';
 export type { Approver, HeldCall } from './held-call.ts';
 export { isInterruption } from './interruption.ts';
@@ -61,7 +64,7 @@ export {
   rulesReport,
   spanBefore,
 } from './rules-report.ts';
-export { type AgentSession, attend, inDoubt, leave } from './sessions.ts';
+export { type AgentSession, attend, fail, hasFailed, inDoubt, leave } from './sessions.ts';
 export {
   type RecordedTerms,
   StandingLog,
@@ -78,4 +81,10 @@ export {
   type StandingView,
   standingView,
 } from './standing-view.ts';
-export { type UndoOfCall, undoCalls, undoOf } from './undo-calls.ts';
+export {
+  type LeftCall,
+  type SessionUndo,
+  type UndoOfCall,
+  undoCalls,
+  undoOf,
+} from './undo-calls.ts';

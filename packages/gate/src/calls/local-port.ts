@@ -18,8 +18,8 @@ import {
 } from './decide-call.ts';
 import type { LocalWorld } from './local-world.ts';
 import { outcomeOf } from './outcome-of.ts';
-import { attend, leave } from './sessions.ts';
-import { type UndoOfCall, undoCalls } from './undo-calls.ts';
+import { attend, fail, leave } from './sessions.ts';
+import { type SessionUndo, undoCalls } from './undo-calls.ts';
 
 /** Judges and records calls in this process, in a store that other processes may use too. */
 export class LocalPort implements CallPort {
@@ -85,7 +85,12 @@ export class LocalPort implements CallPort {
     return { args: { ...(asked as object), args } as never };
   }
 
-  async undoCalls(session: string): Promise<readonly UndoOfCall[]> {
+  async fail(session: string): Promise<void> {
+    await Trajectory.catchUp(this.#world.trajectory);
+    await fail(this.#world, session);
+  }
+
+  async undoCalls(session: string): Promise<SessionUndo> {
     await Trajectory.catchUp(this.#world.trajectory);
     return undoCalls(this.#world, session);
   }

@@ -2,7 +2,7 @@ import { isRecord, type Json } from 'assize/internal/base';
 import type { Outcome } from './close-call.ts';
 import type { Decision, Judgement } from './decide-call.ts';
 import { CallError } from './errors.ts';
-import type { UndoOfCall } from './undo-calls.ts';
+import type { SessionUndo } from './undo-calls.ts';
 
 /** The document of an answer. */
 export type Document = Readonly<Record<string, Json | undefined>>;
@@ -53,18 +53,23 @@ export function readOutcome(document: Document, id: string): Outcome | undefined
 }
 
 /**
- * The calls that take back what a session has done, as a server lists them.
+ * How a session is taken back, as a server lists it.
  *
  * @throws CallError `bad_answer`
  */
-export function readUndoCalls({ calls }: Document, session: string): readonly UndoOfCall[] {
+export function readUndoCalls({ calls, left }: Document, session: string): SessionUndo {
+  const hasTexts = (each: Json, members: readonly string[]): boolean =>
+    isRecord(each) && members.every((member) => typeof each[member] === 'string');
   const isUndo = (each: Json): boolean =>
-    isRecord(each) &&
-    ['call', 'server', 'tool'].every((member) => typeof each[member] === 'string') &&
-    isRecord(each['args']);
-  if (!Array.isArray(calls) || !calls.every(isUndo))
+    hasTexts(each, ['call', 'server', 'tool']) && isRecord((each as Document)['args']);
+  const isLeft = (each: Json): boolean => hasTexts(each, ['call', 'reason']);
+  if (!isListOf(calls, isUndo) || !isListOf(left, isLeft))
     throw badAnswer(`the calls of the session ${session}`);
-  return calls as unknown as readonly UndoOfCall[];
+  return { calls, left } as unknown as SessionUndo;
+}
+
+function isListOf(value: Json | undefined, is: (each: Json) => boolean): boolean {
+  return Array.isArray(value) && value.every(is);
 }
 
 /** The error of an answer that has not the form of the API. */

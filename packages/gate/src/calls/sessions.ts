@@ -1,5 +1,5 @@
 import { instantToMillis } from 'assize/internal/canon';
-import { type OpenCall, openCalls } from '#gateway';
+import { type OpenCall, openCalls, runOf } from '#gateway';
 import { projectOf } from '#reach';
 import type { CallWorld } from './call-world.ts';
 
@@ -34,6 +34,18 @@ export async function attend(
     ...(about !== undefined && { about: about.slice(0, 200) }),
     ...(project !== undefined && { project }),
   });
+}
+
+/** Records that a session failed: from now on its calls only take back what it has done. */
+export async function fail(world: CallWorld, id: string): Promise<void> {
+  const isKnown = world.read(({ sessions }) => Object.hasOwn(sessions, id));
+  if (isKnown && !hasFailed(world, id))
+    await world.propose('session', { session: id, event: 'fail' });
+}
+
+/** Whether a session, or the one that started it, is being taken back. */
+export function hasFailed(world: CallWorld, id: string): boolean {
+  return world.read((state) => state.sessions[runOf(state, id)]?.failed === true);
 }
 
 /** Records the end of a session. */

@@ -13,9 +13,13 @@ const RULES = `
 id: counters
 default: allow
 tools:
-  store/get: { class: reversible, reads: /key }
+  store/get: { class: read, reads: /key }
   store/set: { class: reversible, writes: /key, undo: { tool: store/reset, args: { key: /args/key, to: /result/was } } }
   store/reset: { class: reversible, writes: /key }
+  store/send: { class: irreversible }
+  store/held: { class: irreversible }
+rules:
+  - { id: held, ask: store/held }
 turns:
   - { id: counter, tools: store/* }
 `;
@@ -153,6 +157,108 @@ test('a call without its tool is left, and named', async () => {
   });
   await gate.close();
   expect(values.get('/a')).toBe(5);
+});
+
+const plain = (run: string, id: string, tool: string, args: Record<string, Json> = {}) => ({
+  ...{ run, id, tool, args },
+});
+
+test('calls that nothing takes back are named, and not made again', async () => {
+  const { values, open } = place();
+  const gate = await open();
+  let sent = 0;
+  const run = (to: number) =>
+    gate.inRun(
+      'r1',
+      async (name) => {
+        await gate.result(plain(name, 's', 'send'), async () => ++sent);
+        await toolsOf(gate, values, name).set('/a', to);
+        const lost = async () => Promise.reject(new DOMException('silent', 'TimeoutError'));
+        await gate.result(plain(name, 'l', 'set', { key: '/b' }), lost);
+      },
+      { tools: resetting(values) },
+    );
+  await expect(run(5)).rejects.toMatchObject({ code: 'call_in_doubt' });
+  await expect(run(6)).rejects.toThrow('the run r1 has failed and is taken back');
+  expect([sent, values.get('/a')]).toEqual([1, 0]);
+  expect(await gate.takeBack('r1', resetting(values))).toEqual({
+    undone: [],
+    left: [
+      { call: 'r1.l', reason: 'the outcome of store/set is not known' },
+      { call: 'r1.s', reason: 'the rules have no undo of store/send' },
+    ],
+  });
+  await gate.close();
+});
+
+test('a run that was taken back starts again under another name', async () => {
+  const { values, open } = place();
+  const gate = await open();
+  const names: string[] = [];
+  const run = (fails: boolean) =>
+    gate.inRun(
+      'r1',
+      async (name) => {
+        names.push(name);
+        const { get, set } = toolsOf(gate, values, name);
+        await set('/a', (await get('/a')) + 1);
+        if (fails) throw new Error('no more');
+      },
+      { tools: resetting(values) },
+    );
+  await expect(run(true)).rejects.toThrow('no more');
+  values.set('/a', 7);
+  await run(false);
+  await run(false);
+  expect(names).toEqual(['r1', 'r1', 'r1~2', 'r1', 'r1~2']);
+  expect(values.get('/a')).toBe(8);
+  await gate.close();
+});
+
+test('a run whose model is told that it must start again does so', async () => {
+  const { values, open } = place();
+  const gate = await open();
+  const add = (name: string, keys: readonly string[]) =>
+    gate.inRun(
+      name,
+      async (run) => {
+        const { get, set } = toolsOf(gate, values, run);
+        for (const key of keys) {
+          await set(key, (await get(key)) + 1).catch(() => undefined);
+          await pause(20);
+        }
+      },
+      { tools: resetting(values), attempts: 50 },
+    );
+  await Promise.all([add('r1', ['/a', '/b']), add('r2', ['/b', '/a'])]);
+  await gate.close();
+  expect([values.get('/a'), values.get('/b')]).toEqual([2, 2]);
+});
+
+test('a run keeps its turn while a person decides, and is not taken back', async () => {
+  const { values, open } = place();
+  const gate = await open({ turnMs: 30 });
+  let made = 0;
+  const run = () =>
+    gate.inRun(
+      'r1',
+      async (name) => {
+        await toolsOf(gate, values, name).set('/a', 5);
+        return gate.run(plain(name, 'h', 'held'), async () => ++made);
+      },
+      { tools: resetting(values) },
+    );
+  const end = await run();
+  expect(end).toMatchObject({ end: 'pending' });
+  const other = toolsOf(gate, values, 'r2');
+  await expect(other.get('/a')).rejects.toThrow('the run r1 holds /a until it ends');
+  const { approval } = end as Extract<typeof end, { readonly end: 'pending' }>;
+  const { digest = '' } = (await gate.port.shown(approval)) ?? {};
+  const by = { by: 'manager:grace', method: 'test', digest } as const;
+  await gate.port.decide(approval, { decision: 'approve', ...by });
+  expect(await run()).toMatchObject({ end: 'done', result: 1 });
+  expect(await toolsOf(gate, values, 'r3').get('/a')).toBe(5);
+  await gate.close();
 });
 
 test('a call waits no longer than its gate', async () => {

@@ -11,25 +11,39 @@ export interface UndoOfCall extends UndoCall {
   readonly call: string;
 }
 
+/** A call that stays, or may stay. */
+export interface LeftCall {
+  readonly call: string;
+  readonly reason: string;
+}
+
+/** How a session is taken back. */
+export interface SessionUndo {
+  /** The calls that take back, for the newest call first. */
+  readonly calls: readonly UndoOfCall[];
+  /** Calls that the rules have no `undo` of, and calls without a known outcome. */
+  readonly left: readonly LeftCall[];
+}
+
 /**
- * The calls that take back what a session and its subagents have done, by the rules in force, for
- * the newest first. Calls without `undo` in the rules, calls that are taken back, and calls of past
- * days are left out.
+ * How the calls of a session and its subagents are taken back, by the rules in force. Calls that
+ * only read, that are taken back, and calls of past days are left out.
  */
-export async function undoCalls(world: CallWorld, session: string): Promise<readonly UndoOfCall[]> {
-  const done = world.read((state) =>
+export async function undoCalls(world: CallWorld, session: string): Promise<SessionUndo> {
+  const made = world.read((state) =>
     Object.entries(state.calls)
       .filter(([, row]) => row.agent === world.agent && isOf(state, row, session))
-      .filter(([, row]) => row.outcome === 'done' && !isUndone(state, row))
+      .filter(([, row]) => row.class !== 'read' && isMade(row) && !isUndone(state, row))
       .sort(([a, one], [b, other]) => (begunAt(one, a) < begunAt(other, b) ? 1 : -1))
-      .map(([id]) => id),
+      .map(([call, { outcome, tool }]) => ({ call, tool, isDone: outcome === 'done' })),
   );
-  const found: UndoOfCall[] = [];
-  for (const call of done) {
-    const undo = await undoOf(world, call);
-    if (typeof undo === 'object') found.push({ call, ...undo });
+  const [calls, left]: [UndoOfCall[], LeftCall[]] = [[], []];
+  for (const { call, tool, isDone } of made) {
+    const undo = isDone ? await undoOf(world, call) : `the outcome of ${tool} is not known`;
+    if (typeof undo === 'object') calls.push({ call, ...undo });
+    else left.push({ call, reason: undo ?? `the ledger has no report of ${tool}` });
   }
-  return found;
+  return { calls, left };
 }
 
 /**
@@ -75,6 +89,11 @@ function isOf({ sessions }: GatewayState, { session }: CallRow, wanted: string):
     at = sessions[at]?.parent;
   }
   return false;
+}
+
+/** Whether a call has taken effect, or may have. */
+function isMade({ outcome, begunAt: at }: CallRow): boolean {
+  return outcome === 'done' || outcome === 'unknown' || (outcome === undefined && at !== undefined);
 }
 
 function isUndone({ calls }: GatewayState, { undoes, undoneBy }: CallRow): boolean {

@@ -36,7 +36,7 @@ export { isBuiltInTool } from './judge/built-in-tools.ts';
 export { placesFor, rulesInForce, specOf } from './judge/compiled-rules.ts';
 export { folderOf, hasStar, isUnder, mayBeUnder, readPath } from './judge/path-name.ts';
 export { resourcesOf } from './judge/resources.ts';
-export { type NoTurn, turnOf } from './judge/turns.ts';
+export { type NoTurn, runOf, turnOf } from './judge/turns.ts';
 export { agentName, serverName } from './name-forms.ts';
 export {
   isAlwaysDenied,

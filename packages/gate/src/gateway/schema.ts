@@ -81,6 +81,8 @@ const session = z.strictObject({
   /** The folder of the project that it began in. */
   project: z.string().optional(),
   endedAt: instant.optional(),
+  /** Whether its calls only take back what it has done. */
+  failed: z.boolean().optional(),
 });
 
 /** A run that holds places until it ends: only its calls are begun there. */

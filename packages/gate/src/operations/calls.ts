@@ -19,6 +19,7 @@ import {
   attend,
   closeCall,
   decideCall,
+  fail,
   judgeCall,
   leave,
   type Observed,
@@ -316,7 +317,7 @@ const undoSession = operation({
   method: 'get',
   path: '/v1/trajectories/{trajectory}/sessions/{session}/undo',
   summary:
-    'The calls that take back what a session of the caller has done, for the newest first. Nothing is called.',
+    'How the calls of a session of the caller are taken back, for the newest first. Nothing is called.',
   kinds: ['agent'],
   params: z.strictObject({ trajectory: name, session: name }),
   answer: z.strictObject({
@@ -328,10 +329,33 @@ const undoSession = operation({
         args: json,
       }),
     ),
+    left: z
+      .array(z.strictObject({ call: z.string(), reason: z.string() }))
+      .describe('calls that no rule can take back, and calls without a known outcome'),
   }),
   run: async (request) => {
     const world = await CallerWorld.open(request, request.path.trajectory);
-    return { body: { calls: [...(await undoCalls(world, request.path.session))] } };
+    const { calls, left } = await undoCalls(world, request.path.session);
+    return { body: { calls: [...calls], left: [...left] } };
+  },
+});
+
+const failSession = operation({
+  id: 'calls.fail_session',
+  method: 'post',
+  path: '/v1/trajectories/{trajectory}/sessions/{session}/fail',
+  summary:
+    'Record that a session of the caller failed. Its later calls are refused, but for those that take back.',
+  kinds: ['agent'],
+  params: z.strictObject({ trajectory: name, session: name }),
+  body: z.strictObject({}).meta({ id: 'FailedSession' }),
+  isRouted: true,
+  answer: z.strictObject({ failed: z.literal(true) }),
+  errors: ['halted'],
+  run: async (request) => {
+    const world = await CallerWorld.open(request, request.path.trajectory);
+    await fail(world, request.path.session);
+    return { body: { failed: true as const } };
   },
 });
 
@@ -361,5 +385,6 @@ export const calls: readonly Operation<GateService>[] = [
   settle,
   undo,
   undoSession,
+  failSession,
   endSession,
 ];

@@ -569,11 +569,15 @@ test('each operation answers in the form of its schema', async () => {
   await succeed(gated, 'calls.report', { path: { trajectory: 'calls', call: 'c0' }, body: done });
   expect(await succeed(gated, 'calls.undo_session', ofSession)).toEqual({
     calls: [{ call: 'c0', server: 'fs', tool: 'remove', args: { path: '/b', id: 8 } }],
+    left: [],
+  });
+  expect(await succeed(gated, 'calls.fail_session', { ...ofSession, body: {} })).toEqual({
+    failed: true,
   });
   expect(await succeed(gated, 'calls.end_session', { ...ofSession, body: {} })).toEqual({
     ended: true,
   });
-  called.add('calls.undo_session').add('calls.end_session');
+  called.add('calls.undo_session').add('calls.fail_session').add('calls.end_session');
   await propose('call', 'c2', { id: 'c2', server: 'fs', tool: 'add', args: {}, once: true });
   const ofGrace = await gated.tokenFor('manager:grace');
   const [waits] = (

@@ -240,6 +240,7 @@ const SMALLEST: Readonly<Record<string, unknown>> = {
   'writs.revoke': { reason: 'left' },
   'calls.ask': { id: 'c1', server: 'shop', tool: 'pay', args: {} },
   'calls.end_session': {},
+  'calls.fail_session': {},
   'calls.report': { outcome: 'done' },
   'calls.settle': { outcome: 'done', evidence: 'seen' },
   'standing.judge': STANDING,

@@ -4,13 +4,14 @@ import type { GatewayState } from '../schema.ts';
 
 export const sessionArgs: z.ZodObject<{
   session: z.ZodString;
-  event: z.ZodEnum<{ start: 'start'; end: 'end' }>;
+  event: z.ZodEnum<{ start: 'start'; fail: 'fail'; end: 'end' }>;
   parent: z.ZodOptional<z.ZodString>;
   about: z.ZodOptional<z.ZodString>;
   project: z.ZodOptional<z.ZodString>;
 }> = z.strictObject({
   session: sessionId,
-  event: z.enum(['start', 'end']),
+  /** `fail`: its later calls only take back what it has done. */
+  event: z.enum(['start', 'fail', 'end']),
   /** The session that started this one. */
   parent: sessionId.optional(),
   about: z.string().min(1).max(200).optional(),
@@ -18,7 +19,7 @@ export const sessionArgs: z.ZodObject<{
   project: z.string().startsWith('/').max(4_096).optional(),
 });
 
-/** Records that a session of an agent starts, goes on or ends. */
+/** Records that a session of an agent starts, goes on, fails or ends. */
 export function applySession(
   state: GatewayState,
   { session: id, event, parent, about, project }: z.infer<typeof sessionArgs>,
@@ -27,10 +28,13 @@ export function applySession(
   const row = state.sessions[id];
   if (row !== undefined && row.agent !== agent)
     throw new Error(`the session ${id} is that of another agent`);
-  if (event === 'end') {
+  if (event !== 'start') {
     if (row === undefined) throw new Error(`there is no session ${id}`);
-    row.endedAt = at;
-    delete state.turns[id];
+    if (event === 'fail') row.failed = true;
+    else {
+      row.endedAt = at;
+      delete state.turns[id];
+    }
     return;
   }
   if (row !== undefined) {

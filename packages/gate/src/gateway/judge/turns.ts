@@ -29,7 +29,7 @@ const MINUTE_MICROS = 60_000_000;
 
 /** The reason why another run must end before a call is begun. Undefined: the call has its turn. */
 export function turnOf(state: GatewayState, row: Waiting, now: string): NoTurn | undefined {
-  const run = runOf(state, row.session);
+  const run = row.session && runOf(state, row.session);
   const own = run === undefined ? undefined : state.turns[run];
   for (const { rule, minutes, because, places } of wantedBy(state, row, now)) {
     const no = (kind: NoTurn['kind'], why: string): NoTurn => ({ kind, of: { rule, why } });
@@ -63,7 +63,7 @@ export function takeTurn(state: GatewayState, row: Waiting, at: string): void {
   if (wanted.length === 0) return;
   const problem = turnOf(state, row, at);
   if (problem !== undefined) throw new Error(ruleText(problem.of.rule, problem.of.why));
-  const run = runOf(state, row.session);
+  const run = row.session && runOf(state, row.session);
   const places = wanted.flatMap((each) => each.places);
   for (const [other, turn] of Object.entries(state.turns))
     if (other !== run && turn.places.some((held) => places.some((place) => meet(held, place))))
@@ -125,10 +125,10 @@ function isBefore(one: string, other: string, { turns }: GatewayState): boolean 
 }
 
 /** The session that started the others: subagents work in the run of their agent. */
-function runOf({ sessions }: GatewayState, session: string | undefined): string | undefined {
+export function runOf({ sessions }: Pick<GatewayState, 'sessions'>, session: string): string {
   let run = session;
-  for (let above = 0; run !== undefined && above < 16; above++) {
-    const parent: string | undefined = sessions[run]?.parent;
+  for (let above = 0; above < 16; above++) {
+    const parent = sessions[run]?.parent;
     if (parent === undefined) break;
     run = parent;
   }
