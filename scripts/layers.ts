@@ -75,7 +75,7 @@ export const PACKAGES: Readonly<Record<string, Readonly<Record<string, readonly 
     calls: ['gateway', 'reach'],
     'tool-calls': ['calls'],
     mining: ['gateway'],
-    mcp: ['reach'],
+    mcp: ['gateway', 'reach'],
     commands: ['gateway', 'calls', 'mcp', 'mining'],
     hooks: ['gateway', 'reach', 'calls'],
     operations: ['gateway', 'calls', 'hooks'],

@@ -121,6 +121,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
       !existsSync(join(root, 'peers/node_modules/@modelcontextprotocol/server-everything')),
     files: [
       'packages/gate/tests/mcp-conformance.slow.test.ts',
+      'packages/gate/tests/mcp-reach.slow.test.ts',
       'packages/gate/tests/mcp-servers.slow.test.ts',
     ],
     named: /absent without npm ci --prefix peers/,

@@ -1,5 +1,5 @@
 import type { Json } from 'assize/internal/base';
-import { isBuiltInTool, placesFor, specOf } from '#gateway';
+import { isBuiltInPattern, isBuiltInTool, placesFor, specOf } from '#gateway';
 import { reachesOf } from '#reach';
 import type { CallContent } from './asked-call.ts';
 import type { CallWorld } from './call-world.ts';
@@ -17,7 +17,8 @@ export async function withReaches<T extends CallContent>(world: CallWorld, call:
       places: placesFor(state, { agent: world.agent, tool }, project),
     }));
     const isPart = isBuiltInTool(tool);
-    const reaches = await reachesOf({ spec, args: used.args, isPart }, places);
+    const folder = isBuiltInPattern(tool) ? undefined : (project ?? process.cwd());
+    const reaches = await reachesOf({ spec, args: used.args, isPart, folder }, places);
     return reaches.length === 0 ? used : { ...used, reaches };
   };
   return parts === undefined

@@ -9,7 +9,15 @@
  * call is listed as open until its report.
  */
 export { BEGIN_HOURS, canBegin } from './actions/begin.ts';
-export { type CallArgs, callArgs, callDigest, callIdOf, PARTS_MAX, USES } from './actions/call.ts';
+export {
+  type CallArgs,
+  type CallDigested,
+  callArgs,
+  callDigest,
+  callIdOf,
+  PARTS_MAX,
+  USES,
+} from './actions/call.ts';
 export { type Configuration, rulesDigest } from './actions/configure.ts';
 export { definitionHash } from './actions/pin.ts';
 export { isTidyForEver, needsTidy } from './actions/tidy.ts';
@@ -32,16 +40,18 @@ export {
   isApprover,
 } from './gateway.ts';
 export { unknownAgentTools } from './judge/agent-tools.ts';
-export { isBuiltInTool } from './judge/built-in-tools.ts';
+export { isBuiltInPattern, isBuiltInTool } from './judge/built-in-tools.ts';
 export { placesFor, rulesInForce, specOf } from './judge/compiled-rules.ts';
 export { folderOf, hasStar, isUnder, mayBeUnder, readPath } from './judge/path-name.ts';
 export { resourcesOf } from './judge/resources.ts';
 export { type NoTurn, runOf, turnOf } from './judge/turns.ts';
 export { agentName, serverName } from './name-forms.ts';
 export {
+  filesOf,
   isAlwaysDenied,
   type PinnedTool,
   pinnedTools,
+  type ToolFiles,
   type WaitingCall,
   waitingCalls,
 } from './one-server.ts';

@@ -2,6 +2,7 @@ import { canBegin } from './actions/begin.ts';
 import { compiledRules } from './judge/compiled-rules.ts';
 import { toolKey } from './names.ts';
 import { isToBegin, openRows } from './open-calls.ts';
+import type { ToolSpec } from './rules/rules.ts';
 import type { CallRow, GatewayState } from './schema.ts';
 
 /** A tool of a server with a pinned definition. */
@@ -61,6 +62,40 @@ export function isAlwaysDenied(
   const acting = compiledRules(rules.text).acting({ agent, at: now });
   return acting.deniesAlways(agent, key, pins[key]);
 }
+
+/** A tool and the places of rules, which together say which files its calls reach. */
+export interface ToolFiles {
+  /** The name without its server. */
+  readonly tool: string;
+  readonly spec: ToolSpec | undefined;
+  /** The paths at which the rules deny some call of the agent, or ask about it. */
+  readonly places: readonly string[];
+}
+
+/** The tools of a server that declare files, or that a rule with a path is about. */
+export function filesOf(
+  { rules, pins }: GatewayState,
+  server: string,
+  agent: string,
+): readonly ToolFiles[] {
+  const compiled = compiledRules(rules.text);
+  const prefix = toolKey(server, '');
+  const keys = [...Object.keys(pins), ...compiled.rules.tools.map(({ name }) => name)];
+  const own = [
+    ...keys.filter((key) => key.startsWith(prefix)),
+    ...LISTED.map((one) => prefix + one),
+  ];
+  return [...new Set(own)]
+    .map((key) => ({
+      tool: key.slice(prefix.length),
+      spec: compiled.spec(key),
+      places: compiled.placesFor({ agent, tool: key }),
+    }))
+    .filter(({ spec, places }) => places.length > 0 || (spec?.reads ?? spec?.writes) !== undefined);
+}
+
+/** Calls of every server that no definition pins, and that name files. */
+const LISTED: readonly string[] = ['resources.read'];
 
 /** A call that was let through and that has no outcome. */
 export interface WaitingCall extends Pick<CallRow, 'at' | 'digest' | 'definition'> {

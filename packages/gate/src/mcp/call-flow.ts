@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isAssizeError, isInstance, type Json } from 'assize/internal/base';
-import { contentHash } from 'assize/internal/canon';
 import type { CallAnswer, RulingDocument } from 'assize/internal/views';
+import { type CallDigested, callDigest } from '#gateway';
 import type { AskedCall, ShownApproval, WaitingCall } from './desk/call-desk.ts';
 import type { Gateway } from './gateway.ts';
 import { recordedResult } from './results.ts';
@@ -16,6 +16,8 @@ export interface GatedCall<R extends object> {
   readonly undoes?: string | undefined;
   /** The tools of the rules that the call amounts to, if its name does not say it. */
   readonly parts?: AskedCall['parts'] | undefined;
+  /** Places that it may reach beside the paths that it names. The gateway adds them. */
+  readonly reaches?: AskedCall['reaches'];
   /** Whether a second call does no harm. */
   readonly idempotent: boolean;
   /** The record of a result that the ledger must not have, and no hash of it either. */
@@ -92,7 +94,11 @@ export async function gatedCall<R extends object>(
   given: GatedCall<R>,
   client: WaitingClient,
 ): Promise<FlowEnd<R>> {
-  return new Flow(gateway, given, client).run();
+  await gateway.reported();
+  const call = await gateway.withReaches(given);
+  const parts =
+    call.parts && (await Promise.all(call.parts.map((one) => gateway.withReaches(one))));
+  return new Flow(gateway, { ...call, parts }, client).run();
 }
 
 class Flow<R extends object> {
@@ -105,13 +111,11 @@ class Flow<R extends object> {
     this.#gateway = gateway;
     this.#given = given;
     this.#client = client;
-    const { args, parts } = given;
-    this.#digest = contentHash((parts === undefined ? args : { args, parts }) as never);
+    this.#digest = callDigest(given as CallDigested);
   }
 
   async run(): Promise<FlowEnd<R>> {
     const { tool } = this.#given;
-    await this.#gateway.reported();
     const { answer } = this.#client;
     if (answer !== undefined) return this.#answered(answer);
     const found = await this.#gateway.inTurn(`${tool}|${this.#digest}`, () => this.#asked());
@@ -125,10 +129,10 @@ class Flow<R extends object> {
     if (known !== undefined && !(known.phase === 'begun' && idempotent)) return known;
     const id = randomUUID();
     for (let tries = 0; ; tries++) {
-      const { args, undoes, parts } = this.#given;
+      const { args, undoes, parts, reaches } = this.#given;
       const begun = { call: id, tool, digest: this.#digest, phase: 'begun', at: '' } as const;
       const ruled = await this.#gateway.desk
-        .propose({ id, tool, args, definition, undoes, parts })
+        .propose({ id, tool, args, definition, undoes, parts, reaches })
         .catch((error: unknown) => {
           // The call may be begun. A repetition looks there first.
           this.#gateway.noteWaiting(begun);

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '@modelcontextprotocol/client';
 import { isAssizeError, isInstance, type Json } from 'assize/internal/base';
+import { reachesOf } from '#reach';
 import type { CallDesk, Outcome, PinnedTool, ServerView, WaitingCall } from './desk/call-desk.ts';
 import { KeptResults } from './results.ts';
 import { Conversations } from './talk/conversations.ts';
@@ -123,6 +124,20 @@ export class Gateway {
     );
   }
 
+  /**
+   * A call, or a part of one, with the places that it may reach on this machine. Of a server that
+   * runs elsewhere, only the named paths are known.
+   */
+  async withReaches<T extends Reaching>(used: T): Promise<T> {
+    const { folder } = this.upstream;
+    const files = (await this.view()).files.find(({ tool }) => tool === used.tool);
+    if (folder === undefined || files === undefined) return used;
+    const { spec, places } = files;
+    const asking = { spec, args: used.args as Json, isPart: false, folder };
+    const reaches = await reachesOf(asking, places);
+    return reaches.length === 0 ? used : { ...used, reaches };
+  }
+
   /** The tools and the open calls of the principal, at most `ageMs` old. */
   async view(ageMs: number = VIEW_MS): Promise<ServerView> {
     const now = performance.now();
@@ -226,6 +241,11 @@ export class Gateway {
     }
     return isChanged;
   }
+}
+
+interface Reaching {
+  readonly tool: string;
+  readonly args: object;
 }
 
 /** The members by which a repetition of a call is recognised. */

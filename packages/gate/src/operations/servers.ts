@@ -3,6 +3,7 @@ import {
   callerTrajectory,
   hash,
   instant,
+  json,
   name,
   type Operation,
   ServerError,
@@ -11,7 +12,14 @@ import { segment } from 'assize/internal/authority';
 import { type PendingPayload, Replayer } from 'assize/internal/ledger';
 import { Trajectory } from 'assize/internal/runtime';
 import { z } from 'zod';
-import { callDigest, type GatewayState, isAlwaysDenied, pinnedTools, waitingCalls } from '#gateway';
+import {
+  callDigest,
+  filesOf,
+  type GatewayState,
+  isAlwaysDenied,
+  pinnedTools,
+  waitingCalls,
+} from '#gateway';
 import { type GateService, operation } from './service.ts';
 
 const pinForm = z
@@ -45,6 +53,17 @@ const waitingForm = z
     description: 'A call with `once` that waits for a decision, can be begun, or has no outcome.',
   });
 
+const filesForm = z
+  .strictObject({
+    tool: z.string(),
+    places: z.array(z.string()).describe('paths of rules that deny or ask'),
+    spec: z.record(z.string(), json).optional().describe('the tool in the rules'),
+  })
+  .meta({
+    id: 'ToolFiles',
+    description: 'What a gateway needs to look up which files a call reaches on its machine.',
+  });
+
 const get = operation({
   id: 'servers.get',
   method: 'get',
@@ -60,6 +79,7 @@ const get = operation({
       .strictObject({ resources: z.boolean(), prompts: z.boolean() })
       .describe('whether the agent may read any resource, and any prompt'),
     calls: z.array(waitingForm),
+    files: z.array(filesForm),
   }),
   run: async (request) => {
     const { path, query, caller, service } = request;
@@ -89,6 +109,7 @@ const get = operation({
           pins: pinnedTools(state, server, { agent, now }),
           lists: { resources: isOpen('resources.read'), prompts: isOpen('prompts.get') },
           calls: waitingCalls(state, { server, agent, now }),
+          files: filesOf(state, server, agent),
         };
       },
     );
@@ -114,7 +135,8 @@ const get = operation({
       const { server: _, agent: __, ...call } = asked;
       waiting.push({ ...call, phase: 'pending', at: payload.at, approval: id });
     }
-    return { body: { tools, lists: result.lists, calls: waiting } };
+    const files = result.files.filter(({ tool }) => mayKnow(tool)) as z.input<typeof filesForm>[];
+    return { body: { tools, lists: result.lists, calls: waiting, files } };
   },
 });
 
@@ -124,7 +146,7 @@ async function askedCall(payload: PendingPayload, values: Replayer['values']) {
   if (action.name !== 'call' || action.role.name !== 'agent') return undefined;
   const read = await values.read(payload, action.args);
   if (!('value' in read)) return undefined;
-  const { id, server, tool, args, once, definition, parts } = read.value as {
+  const { id, server, tool, args, once, definition, parts, reaches } = read.value as {
     readonly [member in
       | 'id'
       | 'server'
@@ -132,13 +154,14 @@ async function askedCall(payload: PendingPayload, values: Replayer['values']) {
       | 'args'
       | 'once'
       | 'definition'
-      | 'parts']?: never;
+      | 'parts'
+      | 'reaches']?: never;
   };
   if (once !== true || id === undefined) return undefined;
   const agent = action.role.params['agent'];
   return {
     ...{ call: id as string, server, agent, tool: tool as unknown as string },
-    digest: callDigest({ args: args ?? {}, ...(parts !== undefined && { parts }) }),
+    digest: callDigest({ args: args ?? {}, parts, reaches }),
     ...(definition !== undefined && { definition: definition as string }),
   };
 }

@@ -1,15 +1,19 @@
 import { execFileSync } from 'node:child_process';
 import {
+  existsSync,
   linkSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   realpathSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { homedir, tmpdir } from 'node:os';
+import { basename, dirname, join, relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { Json } from 'assize/internal/base';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -196,5 +200,85 @@ describe('links', () => {
     expect(await call({ path: folder }, [vault])).toEqual([vault]);
     expect(await call({ path: folder }, [vault], { names_only: true })).toEqual([]);
     expect(await call({ path: `${folder}/src` }, [vault])).toEqual([]);
+  });
+});
+
+describe('a tool that declares no files', () => {
+  const SILENT = { name: 'fs/x' };
+  const call = (args: Json, patterns: readonly string[], folder: string, more: object = {}) =>
+    reachesOf({ spec: { ...SILENT, ...more }, args, isPart: false, folder }, patterns);
+  /** Every file at or below a path, as a person would look: without a bound, and one by one. */
+  const walked = (path: string): readonly string[] =>
+    !existsSync(path)
+      ? []
+      : statSync(path).isDirectory()
+        ? readdirSync(path).flatMap((name) => walked(join(path, name)))
+        : [realpathSync(path)];
+  const SPELLINGS: readonly ((path: string, folder: string) => string)[] = [
+    (path) => path,
+    (path, folder) => relative(folder, path),
+    (path) => `${dirname(path)}/none/../${basename(path)}`,
+    (path) => pathToFileURL(path).href,
+    (path) => `${path}/**/*.ts`,
+  ];
+  const PLACES_IN: readonly ((json: string) => Json)[] = [
+    (path) => ({ path }),
+    (path) => ({ paths: ['a text about it', path] }),
+    (path) => ({ deep: [{ er: { target: path } }] }),
+    (path) => ({ edits: { [path]: 'new text' } }),
+  ];
+
+  test('its texts reach a place if and only if a walk from them meets it', async () => {
+    let reached = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uniqueArray(anyFile, { minLength: 1, maxLength: 8 }),
+        fc.constantFrom('', 'pkg', 'pkg/secrets', '.env', 'pkg/.env', 'link', 'node_modules/none'),
+        fc.constantFrom('**/.env', '/pkg/secrets', '/pkg/**/*.pem', '/node_modules/m/x', '/.env'),
+        async (files, target, pattern) => {
+          const folder = project(files);
+          mkdirSync(join(folder, 'pkg'), { recursive: true });
+          symlinkSync('pkg', join(folder, 'link'));
+          const path = join(folder, target);
+          const place = pattern.startsWith('**') ? pattern : `${folder}${pattern}`;
+          // A walk meets no link below the folder that it begins with.
+          const met = walked(path).filter(
+            (each) => isUnder(each, place) && (target === 'link' || isUnder(each, path)),
+          );
+          const isNamed = isUnder(path, place);
+          reached += met.length > 0 ? 1 : 0;
+          for (const spelled of SPELLINGS)
+            for (const inArgs of PLACES_IN) {
+              const args = inArgs(spelled(path, folder));
+              const places = await call(args, [place], folder);
+              expect(places.length > 0, JSON.stringify(args)).toBe(met.length > 0 || isNamed);
+              for (const each of places) expect(isUnder(each, place)).toBe(true);
+            }
+        },
+      ),
+      { numRuns: 120 },
+    );
+    expect(reached).toBeGreaterThan(0);
+  });
+
+  test('the home folder, a name of its own files, and too many texts count', async () => {
+    const folder = project(['a.ts']);
+    const home = join(homedir(), '.none/key');
+    expect(await call({ path: '~/.none/key' }, [home], folder)).toEqual([home]);
+    expect(await call({ path: 'new.pem' }, ['**/*.pem'], folder)).toEqual([`${folder}/new.pem`]);
+    const many = Array.from({ length: 2_000 }, (_, i) => `t${i}`);
+    expect(await call({ many }, [`${folder}/.env`], '/none')).toEqual([`${folder}/.env`]);
+  });
+
+  test('one that reads nothing, or only names, reaches nothing below', async () => {
+    const folder = project(['.env']);
+    const place = [`${folder}/.env`];
+    expect(await call({ path: folder }, place, folder)).toEqual(place);
+    expect(await call({ path: folder }, place, folder, { reads: [] })).toEqual([]);
+    expect(await call({ path: folder }, place, folder, { names_only: true })).toEqual([]);
+    expect(await call({}, place, folder)).toEqual([]);
+    const unknown = { spec: undefined, args: { path: folder }, isPart: false };
+    expect(await reachesOf({ ...unknown, folder }, place)).toEqual(place);
+    expect(await reachesOf(unknown, place)).toEqual([]);
   });
 });

@@ -1,9 +1,11 @@
 import type { Stats } from 'node:fs';
 import { lstat, realpath } from 'node:fs/promises';
+import { posix } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Json } from 'assize/internal/base';
 import { hasStar, isUnder, mayBeUnder, resourcesOf, type ToolSpec } from '#gateway';
-import { foundBelow, isLeftOut, type Names } from './below.ts';
-import { canonicalPath } from './file-path.ts';
+import { foundBelow, isLeftOut, type Names, unseen } from './below.ts';
+import { namedPaths } from './file-path.ts';
 import { gitPlaces, type Only } from './git-places.ts';
 
 /** The files that a call, or a part of one, uses. */
@@ -24,6 +26,11 @@ export interface Asking {
   readonly args: Json;
   /** Whether it is a part of a command or of a file tool, as hooks make them. */
   readonly isPart: boolean;
+  /**
+   * The folder of relative names, if the tool may use files although it declares none. Then each
+   * text of its arguments may be a path.
+   */
+  readonly folder?: string | undefined;
 }
 
 /**
@@ -32,22 +39,73 @@ export interface Asking {
  * use everything below it, unless its `names_only` says that it does not.
  */
 export async function reachesOf(
-  { spec, args, isPart }: Asking,
+  { spec, args, isPart, folder }: Asking,
   patterns: readonly string[],
 ): Promise<readonly string[]> {
-  if (spec === undefined) return [];
+  if (spec?.reads === undefined && spec?.writes === undefined) {
+    if (folder === undefined || patterns.length === 0) return [];
+    const texts = textsBelow(args);
+    if (texts === undefined) return patterns.flatMap((each) => unseen('/', each));
+    const named = await everyName(texts, folder);
+    const isMet = (path: string): boolean => patterns.some((each) => mayBeUnder(path, each));
+    return [...new Set([...named.filter(isMet), ...(await reachedFrom(named, spec, patterns))])];
+  }
   const { reads, writes } = resourcesOf(spec, args);
   // A path that cannot be read has no meaning, and a rule about paths denies it.
   if ('problem' in reads || 'problem' in writes) return [];
   const paths = [...new Set([...reads.value, ...writes.value])];
   if (isPart) return reachedPlaces(partUse(paths, args), patterns);
-  const found = await Promise.all(paths.map((path) => canonicalPath(path, '/')));
-  const leads = found.flatMap(({ resolved }) => resolved ?? []);
-  const named = [...paths, ...leads];
-  const below = spec.names_only === true ? [] : named;
-  const use = { named, below, except: [], include: [], follows: false };
-  return [...new Set([...leads, ...(await reachedPlaces(use, patterns))])];
+  const { root = '/' } = spec;
+  const asGiven = (path: string): string =>
+    isUnder(path, root) ? posix.relative(root, path) : path;
+  const named = await everyName(paths.map(asGiven), root);
+  const leads = named.filter((path) => !paths.includes(path));
+  return [...new Set([...leads, ...(await reachedFrom(named, spec, patterns))])];
 }
+
+/** The places of a tool that gets paths as its arguments: everything below a folder. */
+function reachedFrom(
+  named: readonly string[],
+  spec: ToolSpec | undefined,
+  patterns: readonly string[],
+): Promise<readonly string[]> {
+  const below = spec?.names_only === true ? [] : named;
+  return reachedPlaces({ named, below, except: [], include: [], follows: false }, patterns);
+}
+
+async function everyName(texts: readonly string[], folder: string): Promise<readonly string[]> {
+  const found = await Promise.all(texts.map((text) => namedPaths(text, folder)));
+  return [...new Set(found.flat())];
+}
+
+/** The texts of arguments that may be paths, with the folders of globs. Undefined: too many. */
+function textsBelow(args: Json): readonly string[] | undefined {
+  const found = new Set<string>();
+  const rest: Json[] = [args];
+  while (rest.length > 0) {
+    const next = rest.pop() as Json;
+    if (typeof next === 'object' && next !== null)
+      rest.push(...Object.values(next), ...(Array.isArray(next) ? [] : Object.keys(next)));
+    if (typeof next !== 'string' || next.length > PATH_MAX) continue;
+    const text = pathOfUrl(next);
+    const [, top] = /^(.*?)\/[^/]*[*?[{]/s.exec(text) ?? [];
+    for (const each of [text, ...(top === undefined ? [] : [top || '/'])]) found.add(each);
+    if (found.size > TEXTS_MAX) return undefined;
+  }
+  return [...found];
+}
+
+function pathOfUrl(text: string): string {
+  try {
+    return text.startsWith('file:') ? fileURLToPath(text) : text;
+  } catch {
+    return text;
+  }
+}
+
+/** A longer text opens no file. */
+const PATH_MAX = 4_096;
+const TEXTS_MAX = 1_000;
 
 function partUse(named: readonly string[], args: Json): Use {
   const { below, except, include, only, flags } = args as { readonly [name: string]: Json };

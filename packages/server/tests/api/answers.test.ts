@@ -615,7 +615,7 @@ test('each operation answers in the form of its schema', async () => {
   called.add('calls.settle');
   const asked = { path: { trajectory: 'calls', server: 'fs' }, query: { agent: 'scout' } };
   expect(await succeed(gated, 'servers.get', asked)).toEqual({
-    ...{ tools: [], calls: [] },
+    ...{ tools: [], calls: [], files: [] },
     lists: { resources: true, prompts: true },
   });
   called.add('servers.get');

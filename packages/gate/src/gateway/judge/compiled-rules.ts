@@ -383,7 +383,8 @@ function pathApplies(rule: Rule, call: JudgedCall, resources: Resources): boolea
   const tops = patternsOf(rule, call.project);
   if (rule.effect === 'allow')
     return (
-      paths.length > 0 && paths.every((path) => tops?.some((top) => isUnder(path, top)) ?? false)
+      named.value.length > 0 &&
+      paths.every((path) => tops?.some((top) => isUnder(path, top)) ?? false)
     );
   if (tops === undefined) return paths.length > 0 && 'the call names no project';
   return paths.some((path) => tops.some((top) => mayBeUnder(path, top)));

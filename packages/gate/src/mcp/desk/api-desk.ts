@@ -100,14 +100,14 @@ export class ApiDesk implements CallDesk {
     return ruling === 'committed';
   }
 
-  #argsOf({ id, tool, args, definition, undoes, parts }: AskedCall): object {
+  #argsOf({ id, tool, args, definition, undoes, parts, reaches }: AskedCall): object {
     return {
       id,
       server: this.#options.server,
       tool,
       args,
       once: true,
-      ...defined({ definition, undoes, parts }),
+      ...defined({ definition, undoes, parts, reaches }),
     };
   }
 

@@ -1,5 +1,6 @@
 import type { Json } from 'assize/internal/base';
 import type { CallAnswer } from 'assize/internal/views';
+import type { ToolFiles } from '#gateway';
 
 /** A tool of the server with an approved definition. */
 export interface PinnedTool {
@@ -33,6 +34,8 @@ export interface ServerView {
   /** Whether the principal may read any resource, and any prompt. */
   readonly lists: { readonly resources: boolean; readonly prompts: boolean };
   readonly calls: readonly WaitingCall[];
+  /** The tools that may use files. They say which files a call reaches. */
+  readonly files: readonly ToolFiles[];
 }
 
 /** A tool call, as it is judged. */
@@ -45,8 +48,15 @@ export interface AskedCall {
   readonly definition?: string | undefined;
   /** The tools of the rules that the call amounts to. The strictest one decides. */
   readonly parts?:
-    | readonly { readonly server: string; readonly tool: string; readonly args: object }[]
+    | readonly {
+        readonly server: string;
+        readonly tool: string;
+        readonly args: object;
+        readonly reaches?: readonly string[];
+      }[]
     | undefined;
+  /** Places that it may reach on the machine of the gateway, beside the paths that it names. */
+  readonly reaches?: readonly string[] | undefined;
   /** The call that this one takes back. The ledger lets that happen once. */
   readonly undoes?: string | undefined;
 }

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { Transport } from '@modelcontextprotocol/client';
 import { loadClient, loadClientStdio } from '../peers.ts';
 import { MarkedLines, readingExactly } from './exact-numbers.ts';
@@ -29,6 +30,7 @@ export function upstreamOf(
   const { version, questions, onWarning } = options;
   return new Upstream({
     transport: () => transportOf(spec),
+    folder: 'command' in spec ? resolve(spec.cwd ?? '.') : undefined,
     info: { name: 'assize', version },
     questions,
     onWarning,

@@ -28,6 +28,8 @@ import { withNumbers } from './exact-numbers.ts';
 export interface UpstreamOptions {
   /** Starts the server or connects to it. Called again after its end. */
   readonly transport: () => Transport | Promise<Transport>;
+  /** The folder that a server of this machine runs in. Absent: its files are elsewhere. */
+  readonly folder?: string | undefined;
   /** The gateway's own name and version. */
   readonly info: Implementation;
   /** Milliseconds for the handshake and for lists. Default 30,000. */
@@ -114,6 +116,11 @@ export class Upstream {
       throw error;
     });
     return this.#tools;
+  }
+
+  /** The folder that the server runs in, if it runs on this machine. */
+  get folder(): string | undefined {
+    return this.#options.folder;
   }
 
   onEvent(listener: (event: UpstreamEvent) => void): () => void {
