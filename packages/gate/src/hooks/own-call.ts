@@ -23,7 +23,7 @@ export async function ownCall(
     args: tool_input as { readonly [name: string]: Json },
   };
   if (found === undefined) return call;
-  const parts = [...found, ...(await settingsParts(found, server))];
+  const parts = [...found, ...(await settingsParts(found, call))];
   return { ...call, parts: parts.length <= PARTS_MAX ? parts : [unparsed(tool_input['command'])] };
 }
 
@@ -73,10 +73,11 @@ const FILES =
  */
 async function settingsParts(
   parts: readonly CallPart[],
-  server: string,
+  { server, args }: CallPart,
 ): Promise<readonly CallPart[]> {
   const own = parts.flatMap(pathsOf).filter((path) => FILES.test(path));
-  const paths = new Set([...own, ...(await runLater(parts))]);
+  const isOfFiles = parts.every((part) => part.server === 'files');
+  const paths = new Set([...own, ...(await runLater(parts, isOfFiles ? args : {}))]);
   return [...paths].map((path) => ({ server, tool: 'settings', args: { path } }));
 }
 

@@ -16,6 +16,8 @@ export interface Use extends Names {
   readonly below: readonly string[];
   /** The files there that it uses. Default: all of them. */
   readonly only?: Only;
+  /** Also the files there that differ between two revisions. */
+  readonly revisions: readonly string[];
   /** Whether it follows the symbolic links below those folders. */
   readonly follows: boolean;
 }
@@ -70,8 +72,10 @@ function reachedFrom(
   patterns: readonly string[],
 ): Promise<readonly string[]> {
   const below = spec?.names_only === true ? [] : named;
-  return reachedPlaces({ named, below, except: [], include: [], follows: false }, patterns);
+  return reachedPlaces({ named, below, ...NOTHING_MORE }, patterns);
 }
+
+const NOTHING_MORE = { except: [], include: [], revisions: [], follows: false } as const;
 
 async function everyName(texts: readonly string[], folder: string): Promise<readonly string[]> {
   const found = await Promise.all(texts.map((text) => namedPaths(text, folder)));
@@ -108,13 +112,16 @@ const PATH_MAX = 4_096;
 const TEXTS_MAX = 1_000;
 
 function partUse(named: readonly string[], args: Json): Use {
-  const { below, except, include, only, flags } = args as { readonly [name: string]: Json };
+  const { below, except, include, only, revisions, flags } = args as {
+    readonly [name: string]: Json;
+  };
   return {
     named,
     below: textsIn(below),
     except: textsIn(except),
     include: textsIn(include),
     ...(typeof only === 'string' && { only: only as Only }),
+    revisions: textsIn(revisions),
     follows: textsIn(flags).some((flag) => FOLLOWS.test(flag)),
   };
 }
@@ -181,12 +188,12 @@ async function reachedBelow(
   places: readonly Place[],
   globs: readonly string[],
 ): Promise<readonly string[]> {
-  const { only, follows } = use;
+  const { only, revisions, follows } = use;
   const inside = places.filter((place) => isBelow(place, folder));
   if (only !== undefined) {
     const patterns = [...inside.map(({ path }) => path), ...globs];
     const isKept = (path: string): boolean => !isLeftOut(path, folder, use, false);
-    const kept = await gitPlaces(folder, patterns, { only, isKept });
+    const kept = await gitPlaces(folder, patterns, { only, revisions, isKept });
     if (kept !== undefined) return kept;
   }
   const there = inside.filter(

@@ -30,7 +30,10 @@ const ENV = {
 const LISTED_BYTES = 16 * 1_048_576;
 const WAIT_MS = 2_000;
 
-/** The output of git in a folder. Undefined: it failed, said too much, or took too long. */
+/**
+ * The output of git in a folder, also where its status 1 says no. Undefined: it failed, said too
+ * much, or took too long.
+ */
 export async function gitText(
   folder: string,
   args: readonly string[],
@@ -40,6 +43,20 @@ export async function gitText(
   const options = { cwd: folder, env, timeout: WAIT_MS, maxBuffer: LISTED_BYTES };
   return promisify(execFile)('git', given, options).then(
     ({ stdout }) => stdout,
-    () => undefined,
+    ({ code, stdout }) => (code === 1 ? stdout : undefined),
   );
+}
+
+/** Settings with which no filter of a repository runs while git compares files. */
+export async function unfiltered(folder: string): Promise<readonly string[]> {
+  const listed = await gitText(folder, [
+    'config',
+    '-z',
+    '--name-only',
+    '--get-regexp',
+    '^filter[.]',
+  ]);
+  const filters = new Set(listed?.split('\0').flatMap((name) => /^.*(?=[.])/.exec(name) ?? []));
+  const unset = ['clean=', 'process=', 'required=false'];
+  return [...filters].flatMap((name) => unset.flatMap((each) => ['-c', `${name}.${each}`]));
 }

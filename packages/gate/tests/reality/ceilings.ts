@@ -3,11 +3,11 @@ import type { Counts } from './verdicts.ts';
 /** The most that is wrong, by rules and family. A figure only goes down. */
 export const CEILINGS: Readonly<Record<string, Counts>> = {
   company: {
-    fault: { recursion: 2, index: 6, history: 2, environment: 3, tools: 8, network: 1 },
-    needless: { reads: 23, git: 15, edits: 17, tests: 47, network: 7 },
+    fault: { environment: 3, tools: 6 },
+    needless: { reads: 23, git: 2, edits: 17, tests: 47, network: 7 },
   },
   first: {
-    fault: { recursion: 2, index: 6, history: 2, environment: 3, tools: 8, network: 1 },
+    fault: { environment: 3, tools: 6 },
     needless: { reads: 23, git: 22, edits: 28, tests: 47, network: 4 },
   },
   loose: {

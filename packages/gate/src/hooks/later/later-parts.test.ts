@@ -82,6 +82,27 @@ test('a command that writes such a file counts, and one that stages it not', asy
   expect(await shell('cat', { class: 'read' })).toEqual([]);
 });
 
+test('a change of the scripts of a package is run later, and no other one', async () => {
+  write('app/package.json', '{"version":"1.0.0","scripts":{"test":"node a.js"}}');
+  const path = join(project, 'app/package.json');
+  const isRun = async (tool: string, input: Readonly<Record<string, unknown>>) =>
+    (await runLater([{ server: 'files', tool, args: { path } }], input as never)).length === 1;
+  const edit = (old_string: string, new_string: string) => ({ old_string, new_string });
+  const scripts = edit('node a.js', './x.sh');
+  expect(await isRun('edit', edit('1.0.0', '1.0.1'))).toBe(false);
+  expect(await isRun('edit', scripts)).toBe(true);
+  expect(await isRun('edit', { edits: [edit('1.0.0', '1.0.1'), scripts] })).toBe(true);
+  expect(await isRun('edit', edit('}}', '},"lint-staged":{}}'))).toBe(true);
+  expect(await isRun('edit', edit('}', ''))).toBe(true);
+  expect(await isRun('edit', { ...scripts, content: '{}' })).toBe(true);
+  expect(await isRun('write', { content: '{ "scripts": { "test": "node a.js" } }' })).toBe(false);
+  expect(await isRun('write', { content: '{}' })).toBe(true);
+  const args = { paths: [path], class: 'irreversible' };
+  expect(await runLater([{ server: 'shell', tool: 'sed', args }])).toEqual([path]);
+  const none = { path: join(project, 'new/package.json') };
+  expect(await runLater([{ server: 'shell', tool: 'write', args: none }])).toEqual([]);
+});
+
 test('each line has the address of its documentation', () => {
   for (const { source, paths } of RUN_LATER) {
     expect(new URL(source).protocol).toBe('https:');

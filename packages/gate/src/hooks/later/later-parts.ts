@@ -6,15 +6,61 @@ import { gitText, repositoryOf } from '#reach';
 import { commandParts } from '../calls/shell-command.ts';
 import { RUN_LATER } from './run-later.ts';
 
-/** The paths that parts of a call write and that a program runs or obeys later. */
-export async function runLater(parts: readonly CallPart[]): Promise<readonly string[]> {
+/**
+ * The paths that parts of a call write and that a program runs or obeys later. `input` is that of a
+ * file tool.
+ */
+export async function runLater(
+  parts: readonly CallPart[],
+  input: CallPart['args'] = {},
+): Promise<readonly string[]> {
   const written = [...new Set(parts.flatMap(writtenBy))];
-  const patterns = RUN_LATER.flatMap(({ paths }) => paths);
   const found: string[] = [];
-  for (const path of written)
-    if (patterns.some((pattern) => mayBeUnder(path, pattern)) || (await isOfHooks(path)))
-      found.push(path);
+  for (const path of written) {
+    const lines = RUN_LATER.filter(({ paths }) => paths.some((each) => mayBeUnder(path, each)));
+    const isLater = lines.some(
+      ({ member }) => member === undefined || changesMember(path, member, input),
+    );
+    if (isLater || (await isOfHooks(path))) found.push(path);
+  }
   return found;
+}
+
+/** Whether a call may give a member of a JSON file another value. */
+function changesMember(path: string, member: string, input: CallPart['args']): boolean {
+  const before = textOf(path);
+  const after = textAfter(before ?? '', input);
+  // A program that writes a new file is not asked what it writes.
+  if (after === undefined) return before !== undefined;
+  const [old, now] = [before ?? '{}', after].map((text) => memberOf(text, member));
+  return old === undefined || now === undefined || old !== now;
+}
+
+/** The text of a file after a file tool. Undefined: the input does not tell it. */
+function textAfter(before: string, input: CallPart['args']): string | undefined {
+  const { content, old_string: given, edits = [input] } = input;
+  // Of an input with the members of several tools it is not known which one counts.
+  if ([content, given, input['edits']].filter((each) => each !== undefined).length !== 1)
+    return undefined;
+  if (typeof content === 'string') return content;
+  let text = before;
+  for (const edit of Array.isArray(edits) ? (edits as readonly CallPart['args'][]) : [{}]) {
+    const { old_string: old, new_string: now, replace_all: all } = edit;
+    if (typeof old !== 'string' || typeof now !== 'string') return undefined;
+    text = all === true ? text.replaceAll(old, () => now) : text.replace(old, () => now);
+  }
+  return text;
+}
+
+/** The member of a JSON object as a text. Undefined: the text is not an object. */
+function memberOf(text: string, member: string): string | undefined {
+  try {
+    const { [member]: value = null } = JSON.parse(text) as { readonly [name: string]: unknown };
+    return JSON.stringify(value);
+  } catch {
+    // Another program may read it in its own way.
+    return undefined;
+  }
 }
 
 /** The uses of git that write the files that they name. */

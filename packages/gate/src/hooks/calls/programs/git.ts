@@ -60,10 +60,47 @@ function places(words: readonly ShellWord[]): Pick<Usage, 'below' | 'except' | '
   return { below: below.length === 0 ? [TOP] : below, except, only: 'tracked' };
 }
 
-/** The same for a use that also takes new files, and with one of these flags ignored ones. */
-function untracked({ files, flags }: Use, all: readonly string[]): Partial<Usage> {
-  const { only: _, ...rest } = places(files);
-  return all.some((flag) => flags.has(flag)) ? rest : { ...rest, only: 'unignored' };
+/** The same for a use about files of one kind. Without a kind, ignored ones count too. */
+function ofKind(words: readonly ShellWord[], only: Usage['only']): Partial<Usage> {
+  const { only: _, ...rest } = places(words);
+  return { ...rest, ...(only !== undefined && { only }) };
+}
+
+/**
+ * The same for a use that writes what differs between revisions, and may write over other changes.
+ * Where its words do not tell the revisions, it may write every tracked file.
+ */
+function moved(
+  use: Use,
+  revisions: readonly string[],
+  words: readonly ShellWord[] = use.afterDashes ?? [],
+): Partial<Usage> {
+  const isKnown = !use.unknown && revisions.every(areNames);
+  return isKnown ? { ...ofKind(words, 'modified'), revisions } : places(words);
+}
+
+/** Whether both names of `FROM..TO` have no signs of other grammars than that of one commit. */
+function areNames(revisions: string): boolean {
+  const names = revisions.split('..');
+  return names.length === 2 && names.every((name) => /^[\w@][\w@./{}~^+-]*$/.test(name));
+}
+
+const fromHere = (name: string): string => `HEAD..${name === '-' ? '@{-1}' : name}`;
+
+/** The operands before `--`, `*` for those that only the shell knows. */
+function revisionsOf({ operands, afterDashes = [] }: Use): readonly string[] {
+  return operands.slice(0, operands.length - afterDashes.length).map(({ value }) => value ?? '*');
+}
+
+/** The effect of commits on other ones: what they change, and where their files are now. */
+function applied(use: Use): Partial<Usage> {
+  const commits = has(use, ['--mainline', '--strategy', '--strategy-option'])
+    ? ['*']
+    : revisionsOf(use);
+  return moved(
+    use,
+    commits.flatMap((each) => [`${each}^..${each}`, fromHere(each)]),
+  );
 }
 
 /** A pattern that has a slash and a sign of a pattern is left out, so that it excludes nothing. */
@@ -101,19 +138,19 @@ const LOG: Program = {
   use: contents((use) => has(use, CONTENTS)),
 };
 /** `git show REVISION:PATH` shows that file alone. */
+function showsFiles({ files }: Use): boolean {
+  const names = files.filter(({ value }) => value !== 'blob');
+  return names.length > 0 && names.every(({ value }) => value?.includes(':'));
+}
+
 const SHOW: Program = {
   options: LOG_OPTIONS,
   class: 'reads',
-  use: contents(
-    (use) =>
-      !(use.files.length > 0 && use.files.every(({ value }) => value?.includes(':'))) &&
-      (!has(use, NAMES_ONLY) || has(use, CONTENTS)),
-  ),
+  use: contents((use) => !showsFiles(use) && (!has(use, NAMES_ONLY) || has(use, CONTENTS))),
 };
 
 const READS: Program = { class: 'reads' };
 const atPathspecs = ({ afterDashes = [] }: Use): Partial<Usage> => places(afterDashes);
-const WRITES: Program = { use: ({ files }) => places(files) };
 const WRITES_ALL: Program = { use: atPathspecs };
 
 const PUSH_OPTIONS = `--all --branches --mirror --tags --follow-tags -d,--delete -f,--force --force-with-lease=?t --force-if-includes
@@ -157,9 +194,56 @@ function setsMore(use: Pick<Use, 'values'>): boolean {
   return (use.values.get('-c') ?? []).some((value) => !HARMLESS_SETTING.test(`${value ?? ''}=`));
 }
 
-const MERGE_OPTIONS =
-  '-m=t -F,--file= -s,--strategy=t -X,--strategy-option=t --into-name=t -S,--gpg-sign=?t';
-const MERGE: Program = { options: MERGE_OPTIONS, use: atPathspecs };
+const MERGE_OPTIONS = `-m=t -F,--file= -s,--strategy=t -X,--strategy-option=t --into-name=t -S,--gpg-sign=?t
+  -e,--edit! --no-edit --ff --no-ff --ff-only --squash --no-squash --commit --no-commit -n,--no-stat --stat -q,--quiet
+  -v,--verbose --log=?t --no-log --signoff --no-signoff --no-verify --progress --no-progress --no-gpg-sign
+  --autostash --no-autostash --allow-unrelated-histories --abort --continue --quit`;
+
+const isStrategic = (use: Use): boolean => has(use, ['--strategy', '--strategy-option']);
+
+/** Without a name, the branch that the current one follows is merged. */
+const MERGE: Program = {
+  options: MERGE_OPTIONS,
+  use: (use) => {
+    if (has(use, ['--abort', '--continue', '--quit'])) return moved(use, []);
+    const names = revisionsOf(use);
+    const merged = isStrategic(use) ? ['*'] : names.length === 0 ? ['@{upstream}'] : names;
+    return moved(use, merged.map(fromHere));
+  },
+};
+
+/** The commits that others made since the last fetch are not looked at. */
+const PULL: Program = {
+  options: `${MERGE_OPTIONS} --upload-pack=! -r,--rebase=?t --no-rebase --depth=t --all -t,--tags --no-tags -p,--prune -f,--force
+    -k,--keep -4,--ipv4 -6,--ipv6 -j,--jobs=t -o,--server-option=t --dry-run`,
+  use: (use) => {
+    const [remote, ...names] = revisionsOf(use);
+    if (isStrategic(use)) return moved(use, ['*']);
+    if (remote === undefined) return moved(use, [fromHere('@{upstream}')]);
+    const isName = names.length > 0 && /^[\w-]+$/.test(remote);
+    const there = names.map((each) => fromHere(`refs/remotes/${remote}/${each}`));
+    return moved(use, isName ? there : ['*']);
+  },
+};
+
+/** A new branch without another start changes no file. */
+const SWITCH: Program = {
+  options: `-b,-c,--create=t -B,-C,--force-create=t --orphan=t -f,--force,--discard-changes -d,--detach --guess --no-guess
+    -m,--merge --conflict=t -q,--quiet --progress --no-progress -t,--track=?t --no-track -l --ours --theirs -p,--patch!
+    --ignore-other-worktrees --ignore-skip-worktree-bits --overlay --no-overlay --pathspec-from-file=!`,
+  use: (use) => {
+    const names = revisionsOf(use);
+    const isNew = has(use, ['--create', '--force-create']) && names.length === 0 && !use.unknown;
+    if (isNew && use.afterDashes === undefined) return NOWHERE;
+    return moved(use, has(use, ['--orphan']) ? ['*'] : names.map(fromHere));
+  },
+};
+
+const PICK: Program = {
+  options: `-n,--no-commit -x -e,--edit! --no-edit -s,--signoff -m,--mainline=t --ff -S,--gpg-sign=?t --strategy=t
+    -X,--strategy-option=t --allow-empty --keep-redundant-commits --abort --continue --quit --skip`,
+  use: applied,
+};
 const PUSH: Program = { options: PUSH_OPTIONS, use: pushUse };
 
 /** A use that reads where it has no operand, or an option that says so. */
@@ -176,12 +260,25 @@ const lists = (options: string, listing: readonly string[], operands: number = 0
 const REF_LISTING = `-l,--list -v,--verbose --contains=t --no-contains=t --merged=?t --no-merged=?t --points-at=t --sort=t
   --format=t --column=?t --no-column --color=?t --no-color -i,--ignore-case`;
 
+/** Puts the last stash back, or another one, which is not looked at. */
+const UNSTASH: Program = {
+  options: '--index -q,--quiet',
+  use: (use) => {
+    const isLast = revisionsOf(use).every((each) => /^(?:stash@\{0\}|0)$/.test(each));
+    return isLast && !use.unknown ? ofKind([], 'stashed') : places([]);
+  },
+};
+
 const COMMANDS: Readonly<Record<string, Program>> = {
   add: {
     options: `-n,--dry-run -v,--verbose -f,--force -i,--interactive! -p,--patch! -e,--edit! -u,--update -A,--all --no-all
       -N,--intent-to-add --refresh --ignore-errors --ignore-missing --renormalize --chmod=t --pathspec-from-file=! --sparse`,
     class: 'reversible',
-    use: (use) => untracked(use, ['--force']),
+    use: (use) => {
+      if (use.flags.has('--force')) return ofKind(use.files, undefined);
+      if (has(use, ['--renormalize', '--chmod'])) return ofKind(use.files, 'unignored');
+      return ofKind(use.files, use.flags.has('--update') ? 'modified' : 'changed');
+    },
   },
   annotate: READS,
   apply: WRITES_ALL,
@@ -198,9 +295,18 @@ const COMMANDS: Readonly<Record<string, Program>> = {
       --edit-description! -q,--quiet`,
     ['--list', '--contains', '--no-contains', '--merged', '--no-merged', '--points-at'],
   ),
-  'cat-file': READS,
-  checkout: WRITES_ALL,
-  'cherry-pick': WRITES_ALL,
+  'cat-file': {
+    options: `-t -s -e -p --batch=?t --batch-check=?t --batch-command=?t --batch-all-objects --buffer --unordered --textconv! --filters!
+      --path= --follow-symlinks --allow-unknown-type -z`,
+    class: 'reads',
+    use: contents(
+      (use) =>
+        has(use, ['--batch', '--batch-command']) ||
+        !(has(use, ['-t', '-s', '-e', '--batch-check']) || showsFiles(use)),
+    ),
+  },
+  checkout: SWITCH,
+  'cherry-pick': PICK,
   clone: {
     options: `-b,--branch=t --depth=t -o,--origin=t -u,--upload-pack=! -c,--config=! --template=! --recurse-submodules=?!
       --shallow-since=t -j,--jobs=t --filter=t --reference= --separate-git-dir= --server-option=t --single-branch
@@ -208,14 +314,19 @@ const COMMANDS: Readonly<Record<string, Program>> = {
   },
   clean: {
     options: '-f,--force -d -x -X -n,--dry-run -q,--quiet -i,--interactive! -e,--exclude=t',
-    use: (use) => untracked(use, ['-x', '-X']),
+    use: (use) => ofKind(use.files, has(use, ['-x', '-X']) ? undefined : 'changed'),
   },
   commit: {
     options: `-m,--message=t -F,--file= -C,--reuse-message=t -c,--reedit-message=t --fixup=t --squash=t --author=t --date=t
       -t,--template= -a,--all -p,--patch! -q,--quiet -v,--verbose --amend --no-edit -e,--edit! -n,--no-verify --allow-empty
       --allow-empty-message -s,--signoff -S,--gpg-sign=?t --no-gpg-sign --trailer=t --cleanup=t -i,--include -o,--only
       --pathspec-from-file=! -u,--untracked-files=?t --dry-run --short --porcelain --reset-author --status --no-status`,
-    use: (use) => (use.flags.has('--all') || use.files.length > 0 ? places(use.files) : NOWHERE),
+    use: (use) => {
+      if (use.flags.has('--dry-run'))
+        return { class: 'read', ...(use.flags.has('--verbose') ? places(use.files) : NOWHERE) };
+      const isMore = use.flags.has('--all') || use.files.length > 0;
+      return isMore ? ofKind(use.files, 'modified') : NOWHERE;
+    },
   },
   config: lists(
     `--get --get-all --get-regexp --get-urlmatch --get-color --get-colorbool -l,--list --global --system --local --worktree
@@ -233,9 +344,19 @@ const COMMANDS: Readonly<Record<string, Program>> = {
   },
   'for-each-ref': READS,
   grep: {
-    options: `-O,--open-files-in-pager=?! -e=t -f= --textconv! -A=t -B=t -C=t`,
+    options: `-O,--open-files-in-pager=?! -e=t -f= --textconv! -A=t -B=t -C=t --no-index --untracked --exclude-standard
+      --no-exclude-standard`,
     class: 'reads',
-    use: atPathspecs,
+    use: (use) => {
+      const isFree = use.flags.has('--no-index');
+      const given = has(use, ['-e', '-f']) ? use.files : use.files.slice(1);
+      const words = isFree ? given : (use.afterDashes ?? []);
+      const isAll = isFree
+        ? !use.flags.has('--exclude-standard')
+        : use.flags.has('--no-exclude-standard');
+      const isNew = isFree || use.flags.has('--untracked');
+      return isNew ? ofKind(words, isAll ? undefined : 'unignored') : places(words);
+    },
   },
   log: LOG,
   init: {
@@ -249,7 +370,7 @@ const COMMANDS: Readonly<Record<string, Program>> = {
   merge: MERGE,
   mv: { use: ({ files }) => ({ below: files }) },
   'name-rev': READS,
-  pull: { ...MERGE, options: `${MERGE_OPTIONS} --upload-pack=! --rebase=?t --depth=t` },
+  pull: PULL,
   push: PUSH,
   rebase: WRITES_ALL,
   reflog: { without: 'show', commands: { show: LOG } },
@@ -258,11 +379,20 @@ const COMMANDS: Readonly<Record<string, Program>> = {
     class: 'reads-if-known',
     commands: { 'get-url': READS },
   },
-  reset: { use: ({ flags }) => (flags.has('--hard') ? { below: [TOP] } : {}) },
-  restore: WRITES,
+  reset: {
+    options:
+      '--soft --mixed --hard --merge --keep -N -p,--patch! -q,--quiet --refresh --no-refresh',
+    use: (use) =>
+      has(use, ['--hard', '--merge', '--keep']) ? moved(use, revisionsOf(use).map(fromHere)) : {},
+  },
+  restore: {
+    options: `-s,--source=t -S,--staged -W,--worktree -p,--patch! -q,--quiet --progress --no-progress --ours --theirs -m,--merge
+      --conflict=t --ignore-unmerged --overlay --no-overlay --pathspec-from-file=!`,
+    use: (use) => moved(use, valuesOf(use, '--source').map(fromHere), use.files),
+  },
   'rev-list': READS,
   'rev-parse': READS,
-  revert: WRITES_ALL,
+  revert: PICK,
   rm: {
     options: '-r -f,--force -n,--dry-run --cached -q,--quiet',
     use: ({ files }) => places(files),
@@ -275,33 +405,39 @@ const COMMANDS: Readonly<Record<string, Program>> = {
   stash: {
     without: 'push',
     commands: {
-      apply: WRITES_ALL,
+      apply: UNSTASH,
+      branch: WRITES_ALL,
       clear: {},
       drop: {},
       list: { ...LOG },
-      pop: WRITES_ALL,
+      pop: UNSTASH,
       push: {
         options:
           '-m,--message=t -k,--keep-index -u,--include-untracked -a,--all -p,--patch! -q,--quiet -S,--staged',
         class: 'reversible',
-        use: (use) =>
-          has(use, ['--all', '--include-untracked'])
-            ? untracked(use, ['--all'])
-            : places(use.files),
+        use: (use) => {
+          if (use.flags.has('--all')) return ofKind(use.files, undefined);
+          return ofKind(use.files, use.flags.has('--include-untracked') ? 'changed' : 'modified');
+        },
       },
       save: { class: 'reversible', use: () => ({ below: [TOP] }) },
       show: { options: DIFF_OPTIONS, class: 'reads', use: contents((use) => has(use, CONTENTS)) },
     },
   },
-  status: READS,
+  status: {
+    options:
+      '-v,--verbose -s,--short -b,--branch --porcelain=?t --long -u,--untracked-files=?t --ignored=?t -z',
+    class: 'reads',
+    use: (use) => (use.flags.has('--verbose') ? places(use.files) : NOWHERE),
+  },
   subtree: { commands: { push: { ...PUSH, options: `${PUSH_OPTIONS} -P,--prefix=` } } },
-  switch: WRITES_ALL,
+  switch: SWITCH,
   tag: lists(
     `${REF_LISTING} -n=?t -d,--delete> -a,--annotate> -s,--sign> -u,--local-user=t> -f,--force> -m,--message=t> -F,--file=>
       -v,--verify! -e,--edit!`,
     ['--list', '-n', '--contains', '--no-contains', '--merged', '--no-merged', '--points-at'],
   ),
-  worktree: { commands: { list: READS } },
+  worktree: { commands: { list: READS, add: { use: () => places([]) } } },
 };
 
 export const GIT: Program = {

@@ -23,8 +23,10 @@ export interface Usage {
   readonly except: readonly string[];
   /** If there are any: only files with these patterns of names count. */
   readonly include?: readonly string[];
-  /** Only these files count: what git has, or does not ignore. */
-  readonly only?: 'tracked' | 'unignored';
+  /** Only these files count: what git has, does not ignore, or sees as changed. */
+  readonly only?: 'tracked' | 'unignored' | 'changed' | 'modified' | 'stashed';
+  /** Files that differ between two revisions, `FROM..TO`, count too. */
+  readonly revisions?: readonly string[];
   /** The folders that the program enters, one after the other, before it reads other paths. */
   readonly enters: readonly (string | null)[];
   /** Words that name no file. */

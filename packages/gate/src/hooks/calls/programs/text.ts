@@ -113,11 +113,6 @@ export const TEXT: Readonly<Record<string, Program>> = {
     (use) => operandsOf(use)?.every((word) => word.startsWith('+')) === true,
     1,
   ),
-  docker: {
-    options: '--version -v',
-    class: 'reads-if-known',
-    commands: { images: { class: 'reads' }, ps: { class: 'reads' }, version: { class: 'reads' } },
-  },
   file: reads(
     '-b,--brief -i,--mime -I --mime-type --mime-encoding -L,--dereference -h,--no-dereference -k -0,--print0 -F=t',
   ),
@@ -143,10 +138,10 @@ export const TEXT: Readonly<Record<string, Program>> = {
 
 /** Programs whose version is printed without running anything of the folder. */
 const VERSIONED =
-  'node npm npx tsc bun deno python python3 pip pip3 ruby perl php gcc g++ clang cc make cmake java';
+  'node npm npx tsc bun deno docker python python3 pip pip3 ruby perl php gcc g++ clang cc make cmake java';
 
 /** Programs with a subcommand, which their first operand names. */
-const WITH_COMMANDS = `apt apt-get aws az brew bun cargo composer conda deno dotnet gcloud gem gh glab go gradle helm
+const WITH_COMMANDS = `apt apt-get aws az brew bun cargo composer conda deno docker dotnet gcloud gem gh glab go gradle helm
   kubectl npm pip pip3 pnpm podman poetry rustup systemctl terraform uv yarn`;
 
 /** Their options before the subcommand that have a value. */

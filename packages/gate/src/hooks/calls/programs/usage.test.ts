@@ -51,6 +51,46 @@ test.each<[string, string[], string[]]>([
   ['git commit -am x', [':/'], []],
   ['git commit -m x', [], []],
   ['git stash -a', [':/'], []],
+  ['git status', [], []],
+  ['git status -v', [':/'], []],
+  ['git commit --dry-run -m x', [], []],
+  ['git commit --dry-run -v', [':/'], []],
+  ['git cat-file -t HEAD', [], []],
+  ['git cat-file blob HEAD:a', [], []],
+  ['git cat-file -p abc', [':/'], []],
+  ['git cat-file --batch', [':/'], []],
+  ['git grep --no-index KEY a', ['a'], []],
+  ['git switch -c new', [], []],
+  ['git checkout -b new', [], []],
 ])('%s goes below its folders', (command, below, except) => {
   expect(usage(command)).toMatchObject({ below, except });
+});
+
+test.each<[string, string | undefined, string[] | undefined]>([
+  ['git add .', 'changed', undefined],
+  ['git add -u', 'modified', undefined],
+  ['git add -f .', undefined, undefined],
+  ['git add --chmod=+x .', 'unignored', undefined],
+  ['git stash', 'modified', undefined],
+  ['git stash pop', 'stashed', undefined],
+  ['git stash pop stash@{2}', 'tracked', undefined],
+  ['git switch main', 'modified', ['HEAD..main']],
+  ['git switch -', 'modified', ['HEAD..@{-1}']],
+  ['git switch --new main', 'tracked', undefined],
+  ['git checkout a...b', 'tracked', undefined],
+  ['git checkout -- a', 'modified', []],
+  ['git merge main', 'modified', ['HEAD..main']],
+  ['git merge -s ours main', 'tracked', undefined],
+  ['git pull', 'modified', ['HEAD..@{upstream}']],
+  ['git pull origin main', 'modified', ['HEAD..refs/remotes/origin/main']],
+  ['git pull ../other main', 'tracked', undefined],
+  ['git revert HEAD~2', 'modified', ['HEAD~2^..HEAD~2', 'HEAD..HEAD~2']],
+  ['git cherry-pick a..b', 'tracked', undefined],
+  ['git reset --hard', 'modified', []],
+  ['git restore -s main a', 'modified', ['HEAD..main']],
+  ['git grep --untracked KEY', 'unignored', undefined],
+  ['git grep --no-index KEY', undefined, undefined],
+])('%s is about files that git can tell', (command, only, revisions) => {
+  const { only: kind, revisions: found } = usage(command);
+  expect([kind, found]).toEqual([only, revisions]);
 });

@@ -5,11 +5,22 @@ const PARTS_MAX = 64;
 /** Visited nodes of syntax trees. Loops are visited twice, so nested loops multiply. */
 const STEPS_MAX = 20_000;
 
+type Args = { readonly [name: string]: Json };
+
+/** The files of git, and those that say what it ignores. */
+const OF_GIT = /\/\.git(?:ignore"|\/|")/;
+const KEEPS_NAMES = /^(?:add|clean|fetch|init|mv|restore|rm|stash.*)$/;
+const KEEPS_FILES = /^(?:add|branch|clean|commit|fetch|init|tag)$/;
+
 /** The parts of one command, each once. */
 export class PartList {
   readonly #parts = new Map<string, CallPart>();
   #steps = 0;
   #failed = false;
+  /** Whether an earlier part may change what the names of revisions mean. */
+  #names = false;
+  /** Whether an earlier part may change what git ignores. */
+  #files = false;
 
   /** Undefined if the command cannot be read, or has too many parts. */
   result(): readonly CallPart[] | undefined {
@@ -27,9 +38,24 @@ export class PartList {
     return !this.#failed;
   }
 
-  add(server: string, tool: string, args: { readonly [name: string]: Json }): void {
+  add(server: string, tool: string, given: Args): void {
+    const args = this.#told(given);
     const part = { server, tool, args };
     this.#parts.set(JSON.stringify(part), part);
+    if (args['class'] === 'read' || tool === 'read') return;
+    const { command = '', path, paths, targets } = args;
+    const isOfGit = JSON.stringify([path, paths]).search(OF_GIT) !== -1;
+    const isWrite = tool === 'git' && command !== '';
+    const names = command === 'fetch' && JSON.stringify(targets).includes(':');
+    this.#names ||= isOfGit || (isWrite && (names || !KEEPS_NAMES.test(String(command))));
+    this.#files ||= isOfGit || (isWrite && !KEEPS_FILES.test(String(command)));
+  }
+
+  /** The arguments, without what git tells now if it would tell something else then. */
+  #told(args: Args): Args {
+    const { only, revisions, ...rest } = args;
+    if (revisions !== undefined && this.#names) return { ...rest, only: 'tracked' };
+    return this.#files && (only === 'changed' || only === 'unignored') ? rest : args;
   }
 
   /** A text whose effect is only known while it runs. */

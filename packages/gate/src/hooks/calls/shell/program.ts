@@ -72,7 +72,7 @@ function addPart(
 /** The usage as arguments of a part. */
 function usageArgs(usage: Usage, at: Folders): { readonly [name: string]: Json } {
   const { command, flags, targets, remote, refs, class: toolClass } = usage;
-  const { except, include = [], only } = usage;
+  const { except, include = [], only, revisions } = usage;
   const below = usage.below.flatMap(({ value, prefix }) => placesOf(at, value ?? prefix).paths);
   const left = except.flatMap((each) => (each.startsWith('./') ? placesOf(at, each).paths : each));
   return {
@@ -82,6 +82,7 @@ function usageArgs(usage: Usage, at: Folders): { readonly [name: string]: Json }
     ...(below.length > 0 && left.length > 0 && { except: left }),
     ...(below.length > 0 && include.length > 0 && { include }),
     ...(below.length > 0 && only !== undefined && { only }),
+    ...(below.length > 0 && revisions !== undefined && { revisions }),
   };
 }
 
