@@ -116,6 +116,7 @@ export const LEDGER: Readonly<Record<string, Case | Exempt>> = {
   store: takes(ledger.store, () => [{ a: 1 }, [], 8], {
     0: 'JSON, which its callers have copied',
     1: 'the list that it fills',
+    2: 'a constant of its callers',
   }),
   verifyTrajectory: over(
     (store, id, options) => ledger.verifyTrajectory(new ledger.Replayer(store), id, options),
