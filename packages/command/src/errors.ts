@@ -1,15 +1,11 @@
 import { AssizeError, isAssizeError, isInstance, thrownText } from 'assize/internal/base';
 import { CommanderError } from 'commander';
+import { EXIT, type ExitCode } from './exit-codes.ts';
 import { Interrupted } from './terminal/interrupt.ts';
 import { OutputClosed, OutputUnwritable, writeTo } from './terminal/output.ts';
 import { visible, visibleJson } from './terminal/visible.ts';
 import { withoutPasswords } from './terminal/without-passwords.ts';
 import { widthOf, wrapped } from './terminal/wrapped.ts';
-
-/** The exit codes of all commands. */
-export const EXIT = { ok: 0, negative: 1, misuse: 2, lostStore: 3 } as const;
-
-export type ExitCode = number;
 
 export type CliErrorCode =
   /** The command line can't be carried out as written. Follow the message, or add `--help`. */

@@ -4,7 +4,8 @@
  *
  * Guarantees: text of others is printed visibly, and a store that a command opened is closed.
  */
-export { CliError, described, EXIT, type ExitCode, note, report, say } from './errors.ts';
+export { CliError, described, note, report, say } from './errors.ts';
+export { EXIT, type ExitCode } from './exit-codes.ts';
 export {
   type ExportedLog,
   type Feature,

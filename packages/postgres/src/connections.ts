@@ -3,7 +3,7 @@ import type { Session } from './connection/session.ts';
 import type { Leases } from './effects/lease.ts';
 import type { AnsweredWrites } from './writer/answered-writes.ts';
 import type { ScrubberOptions } from './writer/scrub.ts';
-import type { WriteLocks } from './writer/write-turns.ts';
+import type { WriteLocks } from './writer/write-locks.ts';
 import type { Writer } from './writer/writer.ts';
 
 /** The connection data that `openPostgres` has determined. */

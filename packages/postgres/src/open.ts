@@ -27,7 +27,7 @@ import { checkMark, migrate, readMark, SCHEMA_VERSION } from './schema/migrate.t
 import { PostgresStore } from './store.ts';
 import { AnsweredWrites } from './writer/answered-writes.ts';
 import { REWRITE_TIMEOUT_MS } from './writer/scrub.ts';
-import { WRITE_LOCKS_MAX, WriteLocks } from './writer/write-turns.ts';
+import { WRITE_LOCKS_MAX, WriteLocks } from './writer/write-locks.ts';
 import { Writer } from './writer/writer.ts';
 
 /**

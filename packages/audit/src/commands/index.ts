@@ -21,5 +21,5 @@ export const audit: Feature = {
     fsck: async () => (await import('./fsck.ts')).fsck,
     witness: async () => (await import('./witness.ts')).witness,
   },
-  domains: async () => [(await import('#incident')).incident],
+  domains: async () => [(await import('#incident-domain')).incident],
 };

@@ -2,7 +2,7 @@ import { MemoryStore } from '@assize/testing/memory';
 import { writId } from 'assize/internal/authority';
 import { type EntryRow, entryRow, integrateLog, readRow } from 'assize/internal/ledger';
 import { describe, expect, test } from 'vitest';
-import { incident } from '#incident';
+import { incident } from '#incident-domain';
 import { begun, granted, task, worker } from '../../../../tests/support/ledger/delegations.ts';
 import { WITNESSES } from '../../../../tests/support/ledger/merkle-fixtures.ts';
 import {

@@ -3,7 +3,7 @@ import { INCIDENTS } from 'assize/internal/config';
 import type { LedgerStore, LogStore } from 'assize/internal/ledger';
 import type { AffectedEntry } from 'assize/internal/runtime';
 import { blastRadius, type IncidentStart } from '#blast';
-import type { Incident } from '#incident';
+import type { Incident } from '#incident-domain';
 
 const INCIDENT = arg.members({ start: arg.object, openedAt: arg.text });
 

@@ -15,7 +15,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { blastRadius, type IncidentStart } from '#blast';
-import { incident, stepText } from '#incident';
+import { incident, stepText } from '#incident-domain';
 import { cases } from '../../../../tests/support/cases.ts';
 import {
   HandClock,

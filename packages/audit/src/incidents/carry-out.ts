@@ -2,7 +2,7 @@ import { arg, checkArgument, isAssizeError } from 'assize/internal/base';
 import { INCIDENTS } from 'assize/internal/config';
 import type { Hash, LedgerStore } from 'assize/internal/ledger';
 import type { Assize } from 'assize/internal/runtime';
-import type { Incident, ResponseStep } from '#incident';
+import type { Incident, ResponseStep } from '#incident-domain';
 import { IncidentError } from './errors.ts';
 import { statusOf, wasProposed } from './incident-status.ts';
 import {

@@ -6,7 +6,7 @@ import { checkMemory, verifyStore } from 'assize/internal/runtime';
 import { expect, test } from 'vitest';
 import { blastRadius } from '#blast';
 import { makeReport } from '#compliance';
-import { incident } from '#incident';
+import { incident } from '#incident-domain';
 import {
   HandClock,
   operator,

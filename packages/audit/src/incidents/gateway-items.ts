@@ -15,7 +15,7 @@ import {
   ValueReader,
 } from 'assize/internal/ledger';
 import { type BlastRadius, gatewayCall } from '#blast';
-import type { RemainingItem } from '#incident';
+import type { RemainingItem } from '#incident-domain';
 import { type AffectedTrajectories, trajectoriesOf } from './affected-trajectories.ts';
 
 /** A call that an affected entry let through. */

@@ -1,4 +1,4 @@
-import type { Incident, ResponseStep, StepOutcome } from '#incident';
+import type { Incident, ResponseStep, StepOutcome } from '#incident-domain';
 
 /** An incident as commands and the server answer it. */
 export interface IncidentDocument {

@@ -1,6 +1,6 @@
 import { type Hash, type LedgerStore, type PendingPayload, readRow } from 'assize/internal/ledger';
 import { Trajectory } from 'assize/internal/runtime';
-import type { Incident } from '#incident';
+import type { Incident } from '#incident-domain';
 import type { IncidentTrajectory } from './incident-trajectory.ts';
 
 /** Whether an incident waits for its approval, is to be carried out, or is closed. */

@@ -2,7 +2,7 @@ import { isAssizeError } from 'assize/internal/base';
 import { canonicalize } from 'assize/internal/canon';
 import { type LedgerStore, readRow } from 'assize/internal/ledger';
 import type { Assize, Trajectory } from 'assize/internal/runtime';
-import { incident } from '#incident';
+import { incident } from '#incident-domain';
 import { IncidentError } from './errors.ts';
 
 export type IncidentTrajectory = Trajectory<typeof incident>;

@@ -4,7 +4,7 @@ import { contentHash } from 'assize/internal/canon';
 import { INCIDENTS } from 'assize/internal/config';
 import { type Hash, type PendingPayload, readRow } from 'assize/internal/ledger';
 import type { Assize } from 'assize/internal/runtime';
-import { incident as incidentDomain } from '#incident';
+import { incident as incidentDomain } from '#incident-domain';
 import { IncidentError } from './errors.ts';
 import { openedIn, statusOf } from './incident-status.ts';
 import { ensureIncidentTrajectory, type IncidentTrajectory } from './incident-trajectory.ts';

@@ -1,5 +1,5 @@
 import type { BlastRadius } from '#blast';
-import type { ResponseStep } from '#incident';
+import type { ResponseStep } from '#incident-domain';
 import { type AffectedTrajectories, trajectoriesOf } from './affected-trajectories.ts';
 
 /** Halts each trajectory in which affected work goes on: a pending proposal or an open effect. */

@@ -1,7 +1,7 @@
 import { arg, checkArgument } from 'assize/internal/base';
 import type { LedgerStore } from 'assize/internal/ledger';
 import type { BlastRadius } from '#blast';
-import { type RemainingItem, type ResponseStep, STEPS_MAX } from '#incident';
+import { type RemainingItem, type ResponseStep, STEPS_MAX } from '#incident-domain';
 import { AffectedTrajectories } from './affected-trajectories.ts';
 import { IncidentError } from './errors.ts';
 import { gatewayItems } from './gateway-items.ts';

@@ -1,7 +1,7 @@
 import { parseWrit, writId } from 'assize/internal/authority';
 import { type Hash, type LedgerStore, type RootPayload, readRow } from 'assize/internal/ledger';
 import type { BlastRadius } from '#blast';
-import type { RemainingItem, ResponseStep } from '#incident';
+import type { RemainingItem, ResponseStep } from '#incident-domain';
 import type { AffectedTrajectories, UsedWrit } from './affected-trajectories.ts';
 
 /** The principals that hold writs under another name than the ledger has, by the id of the writ. */

@@ -1,6 +1,6 @@
 import { STATEMENTS_MAX } from 'assize/internal/kernel';
 import type { AffectedFact, AffectedStatements, BlastRadius } from '#blast';
-import { OBJECT_SHOWN_MAX, type ResponseStep } from '#incident';
+import { OBJECT_SHOWN_MAX, type ResponseStep } from '#incident-domain';
 import type { AffectedTrajectories } from './affected-trajectories.ts';
 
 /** Withdraws the affected statements, each time in a trajectory that made one of them. */

@@ -1,6 +1,6 @@
 import { writId } from 'assize/internal/authority';
 import type { AffectedCall, BlastRadius } from '#blast';
-import { OBJECT_SHOWN_MAX, type RemainingItem, type ResponseStep } from '#incident';
+import { OBJECT_SHOWN_MAX, type RemainingItem, type ResponseStep } from '#incident-domain';
 import type { AffectedTrajectories } from './affected-trajectories.ts';
 import { isDisplaced } from './plan-withdrawals.ts';
 

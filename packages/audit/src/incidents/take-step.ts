@@ -4,7 +4,7 @@ import { BELIEVE_ACTION, BUILT_IN_ROLE, memoryScope, STATEMENTS_MAX } from 'assi
 import { HALT_ACTION, REVOKE_ACTION } from 'assize/internal/ledger';
 import { type Assize, type Ruling, Trajectory } from 'assize/internal/runtime';
 import type { AffectedStatements } from '#blast';
-import type { ResponseStep, StepOutcome } from '#incident';
+import type { ResponseStep, StepOutcome } from '#incident-domain';
 import type { WritFor } from './open-incident.ts';
 
 /** The outcome of a step that was taken, before it is recorded. */

@@ -7,7 +7,7 @@ import { INCIDENTS } from 'assize/internal/config';
 import type { Hash } from 'assize/internal/ledger';
 import { type Assize, RuntimeError } from 'assize/internal/runtime';
 import { expect, test } from 'vitest';
-import { type IncidentState, incident } from '#incident';
+import { type IncidentState, incident } from '#incident-domain';
 import { openIncident } from '#incidents';
 import {
   HandClock,

@@ -12,7 +12,7 @@ import { INCIDENTS } from 'assize/internal/config';
 import { Trajectory } from 'assize/internal/runtime';
 import { z } from 'zod';
 import { blastDocument, blastRadius, DERIVATIONS } from '#blast';
-import type { IncidentState } from '#incident';
+import type { IncidentState } from '#incident-domain';
 import { incidentDocument, openIncident, openIncidentTrajectory, planResponse } from '#incidents';
 import { type AuditService, operation } from './service.ts';
 

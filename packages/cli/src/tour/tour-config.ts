@@ -1,4 +1,4 @@
-import { incident } from '@assize/audit/internal/incident';
+import { incident } from '@assize/audit/internal/incident-domain';
 import { gatewayDomain } from '@assize/gate/internal/gateway';
 import { defineConfig, type ResolvedConfig, resolveConfig } from 'assize/internal/config';
 import { udt } from '../domains/udt/index.ts';

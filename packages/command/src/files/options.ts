@@ -1,6 +1,6 @@
 import { DEFAULT_STORE } from 'assize/internal/config';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { EXIT } from '../errors.ts';
+import { EXIT } from '../exit-codes.ts';
 
 export { DEFAULT_STORE };
 

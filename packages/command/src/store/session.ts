@@ -1,7 +1,8 @@
 import { isAssizeError, isInstance } from 'assize/internal/base';
 import type { Store, StoreOptions } from 'assize/internal/stores';
 import type { Command } from 'commander';
-import { CliError, type ExitCode } from '../errors.ts';
+import { CliError } from '../errors.ts';
+import type { ExitCode } from '../exit-codes.ts';
 import { DEFAULT_STORE } from '../files/options.ts';
 import { Interrupted, interruption } from '../terminal/interrupt.ts';
 import { Output } from '../terminal/output.ts';

@@ -1,6 +1,6 @@
 import type { EffectsStatus, Ruling } from 'assize/internal/runtime';
 import { causeOf, rulingView, shortId } from 'assize/internal/views';
-import { EXIT, type ExitCode } from '../errors.ts';
+import { EXIT, type ExitCode } from '../exit-codes.ts';
 import type { Session } from '../store/session.ts';
 import { green, line, type Printable, red, yellow } from './printable.ts';
 

@@ -13,7 +13,7 @@ import {
 } from '#calls';
 import { openRows } from '#gateway';
 import { projectOf } from '#reach';
-import type { AskingTool } from './events.ts';
+import type { AskingTool } from './shared-events.ts';
 
 /** Decides about the call of an event, in its session and with where it was asked for. */
 export async function askCall(

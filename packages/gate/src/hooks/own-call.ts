@@ -5,8 +5,8 @@ import type { CallContent, CallPart } from '#calls';
 import { PARTS_MAX } from '#gateway';
 import { canonicalPath, namedPaths, repositoryOf } from '#reach';
 import { commandParts } from './calls/shell-command.ts';
-import type { ToolEvent } from './events.ts';
 import { runLater } from './later/later-parts.ts';
+import type { ToolEvent } from './shared-events.ts';
 
 /**
  * The call of a tool that the agent program has itself. `server` is its name in rules. Without

@@ -1,7 +1,7 @@
 import { type AgentSession, type CallWorld, leave, sessionIdOf } from '#calls';
 import type { OpenCall } from '#gateway';
 import * as answers from './answers.ts';
-import { type SessionEvent, sessionEvent } from './events.ts';
+import { type SessionEvent, sessionEvent } from './shared-events.ts';
 
 /** The session of an event. A subagent has one of its own. */
 export function sessionOf(

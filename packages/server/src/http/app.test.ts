@@ -12,8 +12,9 @@ import { Metrics } from '../log/metrics.ts';
 import { operation } from '../service.ts';
 import { createApp } from './app.ts';
 import { Backlog } from './requests/backlog.ts';
-import { DEFAULT_LIMITS, RateLimiter } from './requests/limits.ts';
+import { DEFAULT_LIMITS } from './requests/limits.ts';
 import { OpenRequests } from './requests/open-requests.ts';
+import { RateLimiter } from './requests/rate-limiter.ts';
 
 const ORIGIN = 'http://127.0.0.1:4517';
 const CALLER: Caller = { name: 'agent:scout', kinds: ['agent'], grants: [], method: 'token' };

@@ -32,9 +32,10 @@ import {
   requestIdOf,
   traceparentFrom,
 } from './requests/headers.ts';
-import type { Limits, RateLimiter } from './requests/limits.ts';
+import type { Limits } from './requests/limits.ts';
 import type { OpenRequests } from './requests/open-requests.ts';
 import { checkedParts } from './requests/parts.ts';
+import type { RateLimiter } from './requests/rate-limiter.ts';
 import { RequestEnd } from './requests/request-end.ts';
 
 /** The parts of the HTTP surface. */

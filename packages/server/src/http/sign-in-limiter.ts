@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { keyedHash } from 'assize/internal/canon';
-import { type Limits, RateLimiter } from './requests/limits.ts';
+import type { Limits } from './requests/limits.ts';
+import { RateLimiter } from './requests/rate-limiter.ts';
 
 /** All addresses together have this many times the limits of one. */
 const TOGETHER = 20;

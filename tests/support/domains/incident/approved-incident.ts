@@ -1,4 +1,4 @@
-import type { IncidentState } from '../../../../packages/audit/src/incident/index.ts';
+import type { IncidentState } from '../../../../packages/audit/src/incident-domain/index.ts';
 
 /** A state with an approved incident of three steps, the first of which is done. */
 export function approvedIncident(): IncidentState {

@@ -23,8 +23,8 @@ import {
 import type { BlobRow, Hash, Observation, RoleRef } from '#ledger';
 import type { WritChain } from '../authority/writs.ts';
 import { RuntimeError } from '../errors.ts';
-import { withinEntrySize } from './entry-size.ts';
 import { seenObservations } from './pending-proposal.ts';
+import { withinEntrySize } from './too-large-error.ts';
 import { type CommitPlan, isToolObservation } from './tool-authority.ts';
 
 /** The intent of an agent in any domain, as parsed from JSON. */

@@ -19,8 +19,8 @@ import { authorityFor } from '../authority/check.ts';
 import type { WritChain } from '../authority/writs.ts';
 import { clockAhead, haltedError, RuntimeError } from '../errors.ts';
 import type { EntryPosition, EntryTerms } from '../records/entry-payloads.ts';
-import { withinEntrySize } from '../records/entry-size.ts';
 import type { PayloadBlobs } from '../records/payload-blobs.ts';
+import { withinEntrySize } from '../records/too-large-error.ts';
 import { resolveUnknownCommit, storeRefusal } from './append-errors.ts';
 import {
   type AdjudicatedChange,

@@ -27,7 +27,7 @@ import { diskFullError, storeError } from './errors.ts';
 import { snapshotReads } from './facts/snapshot-read.ts';
 import type { SqliteRows } from './rows.ts';
 import { vacuum } from './vacuum.ts';
-import { WriteLocks } from './writer/write-turns.ts';
+import { WriteLocks } from './writer/write-locks.ts';
 
 /** The free space with which a full disk counts as freed. */
 const SPACE_MIN: number = 2 ** 20;

@@ -16,7 +16,7 @@ import type { AffectedEntry, Assize } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { counted, shortId, shortTime } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { type Incident, stepText } from '#incident';
+import { type Incident, stepText } from '#incident-domain';
 import {
   affectedSince,
   carryOut,

@@ -14,7 +14,7 @@ import { findRootKey, GrantIssuer, INCIDENTS } from 'assize/internal/config';
 import type { Store } from 'assize/internal/stores';
 import { shortId } from 'assize/internal/views';
 import type { BlastRadius } from '#blast';
-import { stepText } from '#incident';
+import { stepText } from '#incident-domain';
 import { openIncident, type ProposedIncident, planResponse, type ResponsePlan } from '#incidents';
 import { printRemains, printSteps } from '../response-text.ts';
 import { type ActingOptions, anchorKey, rootWrits } from './acting-options.ts';

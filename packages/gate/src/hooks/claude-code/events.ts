@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import * as shared from '../events.ts';
+import * as shared from '../shared-events.ts';
 
 /** The events that only Claude Code has, as version 2.1.332 sends them. */
 

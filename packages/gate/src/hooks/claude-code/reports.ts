@@ -10,8 +10,8 @@ import {
   type Outcome,
 } from '#calls';
 import * as answers from '../answers.ts';
-import { sessionEvent, type ToolDone, toolDone } from '../events.ts';
 import { doubtText, sessionEnded } from '../sessions.ts';
+import { sessionEvent, type ToolDone, toolDone } from '../shared-events.ts';
 import * as events from './events.ts';
 import { sessionOf, UNTOLD } from './session-of.ts';
 

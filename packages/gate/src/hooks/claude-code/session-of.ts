@@ -1,6 +1,6 @@
 import type { AgentSession } from '#calls';
-import type { SessionEvent } from '../events.ts';
 import * as shared from '../sessions.ts';
+import type { SessionEvent } from '../shared-events.ts';
 
 /** The session of an event of Claude Code. */
 export function sessionOf(event: SessionEvent): AgentSession {

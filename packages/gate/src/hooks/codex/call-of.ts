@@ -1,7 +1,7 @@
 import type { Json } from 'assize/internal/base';
 import type { CallContent, CallPart } from '#calls';
-import type { ToolEvent } from '../events.ts';
 import { fileParts, ownCall, serverName, shellParts, toolName, unparsed } from '../own-call.ts';
+import type { ToolEvent } from '../shared-events.ts';
 import { patchOf, patchParts } from './apply-patch.ts';
 
 /** The server of Codex's own tools in rules. */

@@ -1,9 +1,9 @@
 import type { CallWorld } from '#calls';
 import * as answers from '../answers.ts';
 import { askCall, isLetThrough } from '../ask-call.ts';
-import { askingTool, toolEvent } from '../events.ts';
 import type { HookProgram, Question } from '../handle-event.ts';
 import { sessionOf } from '../sessions.ts';
+import { askingTool, toolEvent } from '../shared-events.ts';
 import { contentOf } from './call-of.ts';
 import { CODEX, type HookOptions, recorded } from './reports.ts';
 

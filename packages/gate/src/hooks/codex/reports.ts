@@ -2,9 +2,9 @@ import type { Json } from 'assize/internal/base';
 import type { z } from 'zod';
 import { attend, type CallWorld, callIdOf, closeCall, inDoubt } from '#calls';
 import * as answers from '../answers.ts';
-import * as shared from '../events.ts';
-import { sessionEvent } from '../events.ts';
 import { doubtText, sessionEnded, sessionOf } from '../sessions.ts';
+import * as shared from '../shared-events.ts';
+import { sessionEvent } from '../shared-events.ts';
 
 /** Records an event that only informs. An unknown one is let pass. */
 export async function recorded(

@@ -7,7 +7,7 @@ import { callOperation, pay, succeed } from '../../../../../tests/support/server
 import { start } from '../../../../../tests/support/server/serving.ts';
 import { OPERATIONS } from '../../index.ts';
 import { countNames } from './body.ts';
-import { chargeOf } from './limits.ts';
+import { chargeOf } from './rate-limiter.ts';
 
 const NAMES = 4_096;
 

@@ -1,7 +1,8 @@
 import type { Caller } from '@assize/command/operation';
 import { countNames, parseBody, readBytes, requireNames } from './body.ts';
 import { isForwarded } from './headers.ts';
-import { chargeOf, type Limits, type RateLimiter } from './limits.ts';
+import type { Limits } from './limits.ts';
+import { chargeOf, type RateLimiter } from './rate-limiter.ts';
 
 interface Limiting {
   readonly limits: Limits;

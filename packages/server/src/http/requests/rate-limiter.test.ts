@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { DEFAULT_LIMITS, type Limits, RateLimiter } from './limits.ts';
+import { DEFAULT_LIMITS, type Limits } from './limits.ts';
+import { RateLimiter } from './rate-limiter.ts';
 
 function limiterWith(limits: Partial<Limits> = {}) {
   const time = { ms: 0 };
