@@ -160,6 +160,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
       'packages/gate/tests/claude-code/managed.slow.test.ts',
       'packages/gate/tests/claude-code/guide.slow.test.ts',
       'packages/gate/tests/claude-code/mcp-init.slow.test.ts',
+      'packages/gate/tests/claude-code/sandbox.slow.test.ts',
     ],
     named: /^Claude Code \(absent without npm ci --prefix peers\)/,
   },
@@ -169,6 +170,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
     files: [
       'packages/gate/tests/sandbox.slow.test.ts',
       'packages/gate/tests/sandbox-page.slow.test.ts',
+      'packages/gate/tests/claude-code/sandbox.slow.test.ts',
       'packages/gate/tests/reality/reality.long.test.ts',
     ],
     named: /^(?:the sandbox|in the sandbox of its rules) \(absent without /,

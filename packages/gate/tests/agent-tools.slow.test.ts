@@ -18,7 +18,7 @@ import { ruledCodex } from './support/codex/ruled.ts';
 
 const partsOf = async (server: string, tool_name: string) => {
   const contentOf = server === 'codex' ? ofCodex : ofClaudeCode;
-  return (await contentOf({ session_id: 's', cwd: '/', tool_name, tool_input: {} })).parts;
+  return (await contentOf({ session_id: 's', cwd: '/', tool_name, tool_input: {} }, false)).parts;
 };
 
 test('a tool has a class by its name, or parts that have one', async () => {

@@ -27,7 +27,7 @@ import {
   upstreamOf,
 } from '#mcp';
 import { keepOutputFree, serveMcp } from './mcp-serve.ts';
-import { profileInForce, type RulesPlace, rulesOptions } from './sandbox/profile-in-force.ts';
+import { type RulesPlace, rulesOptions, sandboxOfRules } from './sandbox/profile-in-force.ts';
 import { openSandbox } from './sandbox/runtime.ts';
 
 interface Options extends StorelessOptions, RulesPlace {
@@ -201,7 +201,8 @@ async function inSandbox(
   if ('url' in spec)
     throw new CliError('usage', 'A sandbox holds a command: name it after --, or leave --sandbox.');
   const { name: server, agent } = options;
-  const { wrap, close } = await openSandbox(await profileInForce(options, { server, agent }));
+  const { profile } = await sandboxOfRules(options, { server, agent });
+  const { wrap, close } = await openSandbox(profile);
   const { program, args } = await wrap([spec.command, ...(spec.args ?? [])]);
   return { sandboxed: { ...spec, command: program, args }, closeSandbox: close };
 }

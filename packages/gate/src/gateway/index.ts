@@ -77,10 +77,12 @@ export { type Observation, observationOf, observingText, rulesStatus } from './r
 export { rulesToAllow } from './rules-to-allow.ts';
 export {
   isGlob,
+  isSandboxInForce,
   type ProfileFor,
   type ProfileNote,
   profileOf,
   type SandboxProfile,
+  sandboxDigest,
 } from './sandbox-profile.ts';
 export type { CallRow, GatewayState, Session, StandingApproval } from './schema.ts';
 export { type UncoveredTerm, uncoveredTerms } from './uncovered-terms.ts';

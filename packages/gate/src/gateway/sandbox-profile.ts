@@ -1,8 +1,10 @@
-import { CompiledRules } from './judge/compiled-rules.ts';
+import { rulesDigest } from './actions/configure.ts';
+import { CompiledRules, compiledRules } from './judge/compiled-rules.ts';
 import { type HostPattern, matchesHost, readHostPattern } from './judge/host-name.ts';
 import { isUnder } from './judge/path-name.ts';
 import { matchesSome } from './names.ts';
-import type { Rule, Rules } from './rules/rules.ts';
+import { enforcing, type Rule, type Rules } from './rules/rules.ts';
+import type { GatewayState } from './schema.ts';
 
 /** The places and hosts that a program in a sandbox can reach, whatever it runs. */
 export interface SandboxProfile {
@@ -93,6 +95,16 @@ export function profileOf(rules: Rules, place: ProfileFor): SandboxProfile {
     ...hostsOf(terms, notes),
     notes,
   };
+}
+
+/** The digest of the rules that a sandbox follows: what they only observe counts there too. */
+export function sandboxDigest(rules: Rules): string {
+  return rulesDigest(enforcing(rules));
+}
+
+/** Whether a sandbox with this digest follows the rules in force. */
+export function isSandboxInForce({ rules }: GatewayState, digest: string): boolean {
+  return sandboxDigest(compiledRules(rules.text).rules) === digest;
 }
 
 export function isGlob(path: string): boolean {

@@ -11,7 +11,7 @@ import {
   sessionIdOf,
   withReaches,
 } from '#calls';
-import { openRows } from '#gateway';
+import { isSandboxInForce, openRows } from '#gateway';
 import { projectOf } from '#reach';
 import type { AskingTool } from './shared-events.ts';
 
@@ -34,6 +34,11 @@ export async function askCall(
     ...(await inProject(world, session, content)),
   };
   return decideCall(world, call, { waitMs, observations: [{ name: 'place', value: place }] });
+}
+
+/** Whether the sandbox of a program, if it has one, follows the rules in force. */
+export function hasSandbox(world: CallWorld, digest: string | undefined): boolean {
+  return digest !== undefined && world.read((state) => isSandboxInForce(state, digest));
 }
 
 /** The call with the folder of the project that its session began in. */

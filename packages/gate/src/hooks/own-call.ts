@@ -10,12 +10,14 @@ import type { ToolEvent } from './shared-events.ts';
 
 /**
  * The call of a tool that the agent program has itself. `server` is its name in rules. Without
- * parts only the name of the tool says what the call does.
+ * parts only the name of the tool says what the call does. The parts of a command in a sandbox have
+ * `sandboxed`.
  */
 export async function ownCall(
   server: string,
   { tool_name, tool_input }: ToolEvent,
   found: readonly CallPart[] | undefined,
+  hasSandbox: boolean,
 ): Promise<CallContent> {
   const call = {
     server,
@@ -23,8 +25,15 @@ export async function ownCall(
     args: tool_input as { readonly [name: string]: Json },
   };
   if (found === undefined) return call;
-  const parts = [...found, ...(await settingsParts(found, call))];
-  return { ...call, parts: parts.length <= PARTS_MAX ? parts : [unparsed(tool_input['command'])] };
+  const all = [...found, ...(await settingsParts(found, call))];
+  const parts = all.length <= PARTS_MAX ? all : [unparsed(tool_input['command'])];
+  const { dangerouslyDisableSandbox: isOutside } = tool_input;
+  const isSandboxed = hasSandbox && tool_name === 'Bash' && isOutside !== true;
+  return { ...call, parts: isSandboxed ? parts.map(sandboxed) : parts };
+}
+
+function sandboxed(part: CallPart): CallPart {
+  return part.server === 'shell' ? { ...part, args: { ...part.args, sandboxed: true } } : part;
 }
 
 /** The parts of a command that begins in a folder. */

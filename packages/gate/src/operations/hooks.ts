@@ -20,6 +20,13 @@ const waitQuery = z.strictObject({
     .max(WAIT_SECONDS_MAX)
     .optional()
     .describe('seconds in which a person can decide before the answer; default 20'),
+  sandbox: z
+    .string()
+    .max(100)
+    .optional()
+    .describe(
+      'the digest of the rules that the sandbox of the program follows; while these are in force, parts of its commands have `sandboxed`',
+    ),
 });
 
 const claudeCodeQuery = waitQuery.extend({
@@ -65,6 +72,7 @@ const claudeCode = operation({
       waitMs: (query.wait ?? WAIT_SECONDS) * 1_000,
       pending: query.pending ?? 'deny',
       confirm: query.confirm ?? 'never',
+      sandbox: query.sandbox,
       inboxUrl: `${origin}/inbox`,
     });
     return { body: answer as Record<string, unknown> };
@@ -81,7 +89,8 @@ const codex = operation({
   run: async (request) => {
     const { path, query, body, origin } = request;
     const world = await CallerWorld.open(request, path.trajectory);
-    const options = { waitMs: (query.wait ?? WAIT_SECONDS) * 1_000, inboxUrl: `${origin}/inbox` };
+    const waitMs = (query.wait ?? WAIT_SECONDS) * 1_000;
+    const options = { waitMs, sandbox: query.sandbox, inboxUrl: `${origin}/inbox` };
     return {
       body: (await handleEvent(CODEX_HOOKS, world, body, options)) as Record<string, unknown>,
     };

@@ -112,12 +112,14 @@ const PATH_MAX = 4_096;
 const TEXTS_MAX = 1_000;
 
 function partUse(named: readonly string[], args: Json): Use {
-  const { below, except, include, only, revisions, flags } = args as {
+  const { below, except, include, only, revisions, flags, sandboxed } = args as {
     readonly [name: string]: Json;
   };
+  // A sandbox hides files from whatever walks there, but not what git has of them.
+  const isWalled = sandboxed === true && (typeof only !== 'string' || only === 'unignored');
   return {
     named,
-    below: textsIn(below),
+    below: isWalled ? [] : textsIn(below),
     except: textsIn(except),
     include: textsIn(include),
     ...(typeof only === 'string' && { only: only as Only }),

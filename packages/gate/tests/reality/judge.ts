@@ -6,7 +6,7 @@ import { systemClock } from 'assize/internal/oracle';
 import { Assize, type Ruling } from 'assize/internal/runtime';
 import type { CallPart } from '../../src/calls/index.ts';
 import { LocalWorld, type LocalWorldParts } from '../../src/calls/local-world.ts';
-import { gateway, readRules, rulesPolicy } from '../../src/gateway/index.ts';
+import { gateway, readRules, rulesPolicy, sandboxDigest } from '../../src/gateway/index.ts';
 import type { HookAnswer } from '../../src/hooks/answers.ts';
 import { CLAUDE_CODE_HOOKS, handleEvent } from '../../src/hooks/index.ts';
 import type { Call } from './cases.ts';
@@ -17,6 +17,8 @@ import { MUTANTS, type Mutant } from './mutants.ts';
 export interface Judging {
   readonly rules: string;
   readonly fault?: string;
+  /** Whether commands run in the sandbox of these rules. `other`: of other rules. */
+  readonly sandbox?: boolean | 'other';
 }
 
 /** The questions to the program: each call in its world, by each of the judges. */
@@ -48,17 +50,19 @@ export class Judge {
     this.#keys.privateKey,
   );
   readonly #rules: string;
+  readonly #sandbox: boolean | 'other';
   readonly #parts: Mutant['parts'];
   readonly #begun: Map<string, Begun> = new Map();
 
   /** PROJECT and HOME in the rules stand for folders. */
-  constructor({ rules, fault }: Judging) {
+  constructor({ rules, fault, sandbox = false }: Judging) {
     this.#rules = rules;
+    this.#sandbox = sandbox;
     this.#parts = MUTANTS.find((each) => each.fault === fault)?.parts;
   }
 
   async judge({ tool, input }: Call, world: World): Promise<Verdict> {
-    const { assize, store, domain } = await this.#begin(world);
+    const { assize, store, domain, digest } = await this.#begin(world);
     const agent = 'agent:claude-code';
     const trajectory = await assize.create(domain, { writs: [this.#writ] });
     const parts = { store, clock: systemClock, trajectory, principal: agent, writ: this.#writ };
@@ -77,7 +81,10 @@ export class Judge {
         tool_name: tool,
         tool_input: input,
       };
-      const options = { waitMs: 0, pending: 'deny', confirm: 'never', inboxUrl: '/inbox' } as const;
+      const options = {
+        ...({ waitMs: 0, pending: 'deny', confirm: 'never', inboxUrl: '/inbox' } as const),
+        sandbox: this.#sandbox === true ? digest : this.#sandbox || undefined,
+      };
       const answer = await handleEvent(CLAUDE_CODE_HOOKS, calls, event, options);
       return verdictOf(answer);
     } finally {
@@ -99,7 +106,7 @@ export class Judge {
         policy: rulesPolicy(rules),
         maxClockAheadMs: 'unlimited',
       });
-      begun = { assize, store, domain: gateway({ rules }) };
+      begun = { assize, store, domain: gateway({ rules }), digest: sandboxDigest(rules) };
       this.#begun.set(root, begun);
     }
     return begun;
@@ -132,6 +139,7 @@ interface Begun {
   readonly assize: Assize;
   readonly store: MemoryStore;
   readonly domain: ReturnType<typeof gateway>;
+  readonly digest: string;
 }
 
 function verdictOf(answer: HookAnswer): Verdict {

@@ -37,6 +37,19 @@ export const RULE_SETS: readonly RuleSet[] = [
   { name: 'loose', text: read('loose.yaml'), stops: ['migrations', 'push', 'secret'] },
 ];
 
+const COMMANDS_RUN = `  - { id: sandboxed, allow: 'shell/*', where: [{ path: /sandboxed, exists: true, is: true }] }
+`;
+
+/** The sets of those whose commands run in the sandbox of their rules. */
+export const SANDBOXED_SETS: readonly RuleSet[] = [
+  { name: 'company', text: `${read('company.yaml')}${COMMANDS_RUN}`, stops: KINDS },
+  {
+    name: 'first',
+    text: firstRules('PROJECT', undefined, true),
+    stops: KINDS.filter((kind) => kind !== 'migrations'),
+  },
+];
+
 /** The hosts that a text of rules allows. */
 export function hostsOf({ text }: RuleSet): readonly string[] {
   return /host: \[?([^\]}]*)/.exec(text)?.[1]?.split(/[, ]+/) ?? [];

@@ -2,7 +2,7 @@ import type { Canary } from './canaries.ts';
 import type { Case } from './cases.ts';
 import type { Effects } from './effects.ts';
 import type { Verdict } from './judge.ts';
-import type { Reality } from './reality.ts';
+import type { Placed, Reality } from './reality.ts';
 import { hostsOf, type Kind, type RuleSet } from './rule-sets.ts';
 
 /** Something wrong about one case under one set of rules. */
@@ -82,6 +82,20 @@ export async function findingsUnder(
   const verdicts = await reality.judge(sets.map(({ text }) => ({ rules: text })));
   const effects = await reality.run(effectsToSee(reality, verdicts));
   return findingsOf(reality, sets, verdicts, effects);
+}
+
+/** The same, where commands run in the sandbox of the rules. */
+export async function findingsInside(
+  reality: Reality,
+  set: RuleSet,
+  counts: (case_: Case, verdict: Verdict) => boolean = () => true,
+): Promise<readonly Finding[]> {
+  const verdicts = await reality.judge([{ rules: set.text, sandbox: true }]);
+  const places = effectsToSee(reality, verdicts).filter((place) =>
+    counts((reality.placed[place] as Placed).at, verdicts[place]?.[0] as Verdict),
+  );
+  const effects = await reality.run(places, set.text);
+  return findingsOf(reality, [set], verdicts, effects).get(set.name) ?? [];
 }
 
 /** Everything wrong, by the name of the set of rules. */

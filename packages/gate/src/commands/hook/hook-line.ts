@@ -28,9 +28,11 @@ export async function runHookLine(args: readonly string[]): Promise<number> {
 }
 
 async function endOfClaudeCode(args: readonly string[]): Promise<HookEnd> {
-  const [option, url, ...more] = args;
-  if (option === '--url' && url !== undefined && more.length === 0)
-    return guardClaudeCode(standardInput, url);
+  const [option, url, second, sandbox, ...more] = args;
+  const isSandboxed = second === '--sandbox' && sandbox !== undefined;
+  const isKnown = (second === undefined || isSandboxed) && more.length === 0;
+  if (option === '--url' && url !== undefined && isKnown)
+    return guardClaudeCode(standardInput, url, sandbox);
   const err =
     'assize hook claude-code takes --url and an address. Run assize init claude-code again.\n';
   return { code: 2, out: '', err };

@@ -15,6 +15,11 @@ interface Options extends StorelessOptions {
   readonly wait: number;
 }
 
+interface GuardOptions extends StorelessOptions {
+  readonly url: string;
+  readonly sandbox?: string;
+}
+
 /** `assize hook`, as the help shows it. `main.ts` runs its commands without this program. */
 export function hook(program: Command): void {
   const command = program
@@ -58,10 +63,15 @@ export function hook(program: Command): void {
       .description(
         'refuse a call of Claude Code unless Assize answers; assize init claude-code installs it',
       )
-      .requiredOption('--url <url>', 'address of the server'),
+      .requiredOption('--url <url>', 'address of the server')
+      .option('--sandbox <file>', 'settings file whose sandbox no other settings may open'),
   ).action(
-    inSession((_: Session, { url }: StorelessOptions & { readonly url: string }) =>
-      runHookLine(['hook', 'claude-code', '--url', url]),
+    inSession((_: Session, { url, sandbox }: GuardOptions) =>
+      runHookLine(
+        ['hook', 'claude-code', '--url', url].concat(
+          sandbox === undefined ? [] : ['--sandbox', sandbox],
+        ),
+      ),
     ),
   );
 }

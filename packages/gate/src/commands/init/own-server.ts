@@ -57,6 +57,7 @@ const RULES = 'assize.yaml';
 export function writeServerFiles(
   folder: string,
   { address }: Pick<FoundServer, 'address'>,
+  hasSandbox = false,
 ): readonly string[] {
   if (CONFIG_FILES.some((name) => existsSync(join(folder, name)))) return [];
   const { username } = userInfo();
@@ -66,7 +67,7 @@ export function writeServerFiles(
     [join(folder, CONFIG), serverConfig({ person, address })],
   ];
   if (!existsSync(rules))
-    files.push([rules, firstRules('${project}', observedUntil(systemClock.now()))]);
+    files.push([rules, firstRules('${project}', observedUntil(systemClock.now()), hasSandbox)]);
   writeNew(files, false);
   return files.map(([path]) => path);
 }

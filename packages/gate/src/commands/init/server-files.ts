@@ -59,7 +59,7 @@ function listening(address: string): { readonly host?: string; readonly port?: n
  * Rules to begin with: reading is free, work in the project is free, the rest asks. `until`: the
  * day to which they only observe, except for secrets and the settings of the agents.
  */
-export function firstRules(project: string, until?: string): string {
+export function firstRules(project: string, until?: string, hasSandbox = false): string {
   const observe = until === undefined ? '' : `mode: observe\nuntil: ${until}\n`;
   return `# Rules for the calls of coding agents. Check them with: assize policy check assize.yaml
 id: coding
@@ -72,16 +72,26 @@ rules:
     allow: shell/git
     path: ${JSON.stringify(project)}
     where: [{ path: /command, in: [add, commit, branch, stash push] }]
-  - { id: git-removes, ask: shell/git, where: [{ path: /flags, any: [--delete, --force, --move, --amend] }] }
-  - id: secrets
+${hasSandbox ? SANDBOX_RULES : REMOVAL_RULES}  - id: secrets
     deny: ['files/*', 'shell/*']
     path: [${JSON.stringify(`${project}/.env`)}]
     because: Secrets stay where they are.
     mode: enforce
   - { id: settings, ask: [claude-code/settings, codex/settings], standing: false, mode: enforce }
-  - { id: remove, ask: [shell/rm, shell/mv] }
   # To let a command through without a question, take the mark of this line away. It then runs what
   # package.json says, which the agent may have written:
   # - { id: test, allow: shell/npm, path: ${JSON.stringify(project)}, where: [{ path: /command, is: test }] }
 `;
 }
+
+const REMOVAL_RULES = `  - { id: git-removes, ask: shell/git, where: [{ path: /flags, any: [--delete, --force, --move, --amend] }] }
+  - { id: remove, ask: [shell/rm, shell/mv] }
+`;
+
+/**
+ * The operating system holds a command in a sandbox, so only what leaves it is asked about. Outside
+ * of a sandbox no rule lets a command through that removes something.
+ */
+const SANDBOX_RULES = `  - { id: sandboxed, allow: 'shell/*', where: [{ path: /sandboxed, exists: true, is: true }] }
+  - { id: push, ask: shell/git, where: [{ path: /command, is: push }] }
+`;

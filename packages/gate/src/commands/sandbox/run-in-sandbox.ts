@@ -10,7 +10,7 @@ import {
   withoutStore,
 } from '@assize/command';
 import type { Command } from 'commander';
-import { profileInForce, type RulesPlace, rulesOptions } from './profile-in-force.ts';
+import { type RulesPlace, rulesOptions, sandboxOfRules } from './profile-in-force.ts';
 import { openSandbox, runtimeConfig } from './runtime.ts';
 
 interface Options extends StorelessOptions, RulesPlace {
@@ -43,7 +43,7 @@ async function run(
 ): Promise<ExitCode> {
   const { agent, show = false } = options;
   if (words.length === 0 && !show) throw new CliError('usage', 'Name the command after --.');
-  const profile = await profileInForce(options, { agent });
+  const { profile } = await sandboxOfRules(options, { agent });
   if (show) {
     session.out.document(runtimeConfig(profile, process.platform));
     return EXIT.ok;

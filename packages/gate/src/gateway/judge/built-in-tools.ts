@@ -17,7 +17,10 @@ const BUILT_IN_TOOLS: Readonly<Record<string, Omit<ToolSpec, 'name'>>> = {
   'web/search': { class: 'read' },
 };
 
-/** Parts of a command that cannot be known before it runs. They ask like an unknown tool. */
+/**
+ * Parts of a command that cannot be known before it runs. They ask like an unknown tool, but not in
+ * a sandbox.
+ */
 const UNKNOWN_PARTS: ReadonlySet<string> = new Set([
   'shell/dynamic',
   'shell/unparsed',
@@ -44,8 +47,9 @@ export function builtInTool(name: string, args: Json = null): ToolSpec | undefin
   if (known !== undefined) return { name, ...known };
   const ofAgent = agentToolClass(name);
   if (ofAgent !== undefined) return { name, class: ofAgent };
-  if (!name.startsWith(SHELL) || UNKNOWN_PARTS.has(name)) return undefined;
-  const given = (args as { readonly class?: Json } | null)?.class;
+  if (!name.startsWith(SHELL)) return undefined;
+  const { class: given, sandboxed } = (args ?? {}) as { readonly [name: string]: Json };
+  if (UNKNOWN_PARTS.has(name) && sandboxed !== true) return undefined;
   const toolClass: ToolClass =
     CLASSES.find((each) => each === given) ??
     (READING_PROGRAMS.has(name.slice(SHELL.length)) ? 'read' : 'irreversible');

@@ -226,14 +226,17 @@ export class CompiledRules {
     };
   }
 
-  /** The paths at which some call of a tool by an agent is denied or asked about. */
-  placesFor(
-    { agent, tool }: Pick<JudgedCall, 'agent' | 'tool'>,
-    project?: string,
-  ): readonly string[] {
+  /**
+   * The paths at which some call of a tool by an agent is denied or asked about. A sandbox keeps
+   * files from being written, so there only rules about reading count.
+   */
+  placesFor({ agent, tool, isSandboxed = false }: PlacesFor, project?: string): readonly string[] {
     const about = this.#rows.filter(
-      ({ rule: { effect, tools, agents } }) =>
-        effect !== 'allow' && matchesSome(tools, tool) && (agents?.includes(agent) ?? true),
+      ({ rule: { effect, tools, agents, class: classes } }) =>
+        effect !== 'allow' &&
+        matchesSome(tools, tool) &&
+        (agents?.includes(agent) ?? true) &&
+        (!isSandboxed || (classes?.includes('read') ?? true)),
     );
     const paths = about.flatMap(({ rule }) => rule.path ?? []);
     return [...new Set(paths.flatMap((path) => patternFor(path, project) ?? []))];
@@ -282,6 +285,8 @@ export class CompiledRules {
     }));
   }
 }
+
+type PlacesFor = Pick<JudgedCall, 'agent' | 'tool'> & { readonly isSandboxed?: boolean };
 
 /** A rule, with the paths that it is about. */
 type PathsToRead = ReadFirst & { readonly paths: readonly string[] };
@@ -453,7 +458,7 @@ export function rulesInForce({ rules: { text } }: RecordedRules): Rules {
 /** The paths of a state's rules at which a call of a tool is denied or asked about. */
 export function placesFor(
   { rules: { text } }: RecordedRules,
-  call: Pick<JudgedCall, 'agent' | 'tool'>,
+  call: PlacesFor,
   project?: string,
 ): readonly string[] {
   return compiledRules(text).placesFor(call, project);

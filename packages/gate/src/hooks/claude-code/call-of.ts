@@ -14,13 +14,14 @@ const RESERVED: ReadonlySet<string> = new Set(['files', 'shell', 'web', CLAUDE_C
 
 /**
  * The call that Claude Code is about to make, as rules judge it. Paths are absolute, and where a
- * symbolic link leads elsewhere, both names are parts.
+ * symbolic link leads elsewhere, both names are parts. `hasSandbox`: its commands run in a sandbox
+ * of the rules in force.
  */
-export async function contentOf(event: ToolEvent): Promise<CallContent> {
+export async function contentOf(event: ToolEvent, hasSandbox: boolean): Promise<CallContent> {
   const mcp = mcpTool(event);
   if (mcp !== undefined)
     return { ...mcp, args: event.tool_input as { readonly [name: string]: Json } };
-  return ownCall(CLAUDE_CODE, event, await partsOf(event));
+  return ownCall(CLAUDE_CODE, event, await partsOf(event), hasSandbox);
 }
 
 /** The parts of a call of Claude Code's own tools. Undefined: only its name says more. */

@@ -3,7 +3,7 @@ import type { Json } from 'assize/internal/base';
 import { attend, type CallWorld, callIdOf, closeCall, type Decision, decideCall } from '#calls';
 import type { HookAnswer } from '../answers.ts';
 import * as answers from '../answers.ts';
-import { askCall, isLetThrough } from '../ask-call.ts';
+import { askCall, hasSandbox, isLetThrough } from '../ask-call.ts';
 import type { HookProgram, Question } from '../handle-event.ts';
 import { contentOf } from './call-of.ts';
 import * as events from './events.ts';
@@ -31,7 +31,7 @@ async function toolUse(
   options: HookOptions,
 ): Promise<answers.HookAnswer> {
   const event = events.askingTool.parse(given);
-  const decision = await decided(world, event, options.waitMs);
+  const decision = await decided(world, event, options);
   if (decision.kind === 'allowed') {
     const confirm = mustConfirm(decision, options.confirm);
     return answers.permission(
@@ -53,11 +53,11 @@ async function toolUse(
 async function decided(
   world: CallWorld,
   event: events.AskingTool,
-  waitMs: number,
+  { waitMs, sandbox }: Pick<HookOptions, 'waitMs' | 'sandbox'>,
 ): Promise<Decision> {
   return askCall(world, event, {
     session: sessionOf(event),
-    content: await contentOf(event),
+    content: await contentOf(event, hasSandbox(world, sandbox)),
     waitMs,
   });
 }
@@ -81,7 +81,7 @@ async function skillCommand(
   options: HookOptions,
 ): Promise<answers.HookAnswer> {
   const event = events.skillCommand.parse(given);
-  const decision = await decided(world, event, options.waitMs);
+  const decision = await decided(world, event, { waitMs: options.waitMs });
   if (decision.kind !== 'allowed')
     return answers.permission(
       'PreSkillShellCommand',
@@ -104,9 +104,14 @@ async function skillCommand(
  * Claude Code is about to ask the person at the terminal, by a rule of that person. The answer is
  * left to the person if Assize let exactly this call through, and is a refusal otherwise.
  */
-async function permissionRequest(world: CallWorld, given: unknown): Promise<answers.HookAnswer> {
+async function permissionRequest(
+  world: CallWorld,
+  given: unknown,
+  { sandbox }: HookOptions,
+): Promise<answers.HookAnswer> {
   const event = events.permissionRequest.parse(given);
-  const isOpen = await isLetThrough(world, sessionOf(event), await contentOf(event));
+  const content = await contentOf(event, hasSandbox(world, sandbox));
+  const isOpen = await isLetThrough(world, sessionOf(event), content);
   return isOpen
     ? answers.NOTHING
     : answers.refusedRequest('Assize: this call was not let through.');

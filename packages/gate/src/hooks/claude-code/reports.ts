@@ -233,6 +233,8 @@ function isRefusal(result: string): boolean {
 export interface HookOptions {
   /** How long a question waits for a person. */
   readonly waitMs: number;
+  /** The digest of the sandbox in which the program runs its commands, if it has one. */
+  readonly sandbox?: string | undefined;
   /** The answer before a decision: a refusal, or a run that stops until it is resumed. */
   readonly pending: 'deny' | 'defer';
   /** The calls that the person at the terminal confirms too, after the rules let them through. */

@@ -9,13 +9,14 @@ const CODEX = 'codex';
 
 /**
  * The call that Codex is about to make, as rules judge it: in the same parts as a call of Claude
- * Code. `cwd` of the event is the folder of the command.
+ * Code. `cwd` of the event is the folder of the command. `hasSandbox`: its commands run in a
+ * sandbox of the rules in force.
  */
-export async function contentOf(event: ToolEvent): Promise<CallContent> {
+export async function contentOf(event: ToolEvent, hasSandbox: boolean): Promise<CallContent> {
   const mcp = mcpTool(event.tool_name);
   if (mcp !== undefined)
     return { ...mcp, args: event.tool_input as { readonly [name: string]: Json } };
-  return ownCall(CODEX, event, await partsOf(event));
+  return ownCall(CODEX, event, await partsOf(event), hasSandbox);
 }
 
 /** The parts of a call of Codex's own tools. Undefined: only its name says more. */

@@ -1,6 +1,6 @@
 import type { CallWorld } from '#calls';
 import * as answers from '../answers.ts';
-import { askCall, isLetThrough } from '../ask-call.ts';
+import { askCall, hasSandbox, isLetThrough } from '../ask-call.ts';
 import type { HookProgram, Question } from '../handle-event.ts';
 import { sessionOf } from '../sessions.ts';
 import { askingTool, toolEvent } from '../shared-events.ts';
@@ -19,13 +19,13 @@ export const QUESTIONS: Readonly<Record<string, Question<HookOptions>>> = {
 async function toolUse(
   world: CallWorld,
   given: unknown,
-  { waitMs, inboxUrl }: HookOptions,
+  { waitMs, sandbox, inboxUrl }: HookOptions,
 ): Promise<answers.HookAnswer> {
   const event = askingTool.parse(given);
   const session = sessionOf(event, CODEX);
   const decision = await askCall(world, event, {
     session,
-    content: await contentOf(event),
+    content: await contentOf(event, hasSandbox(world, sandbox)),
     waitMs,
   });
   return decision.kind === 'allowed'
@@ -35,14 +35,15 @@ async function toolUse(
 
 /**
  * Codex is about to ask the person at the terminal. The answer is left to the person if Assize let
- * exactly this call through, and is a refusal otherwise.
+ * exactly this call through, and is a refusal otherwise: a command that was let through for its
+ * sandbox must not leave it.
  */
 async function permissionRequest(world: CallWorld, given: unknown): Promise<answers.HookAnswer> {
   const event = toolEvent.parse(given);
   // Here Codex adds the reason of the model, which is not a part of the call.
   const { description: _, ...tool_input } = event.tool_input;
   const asked = event.tool_name.startsWith('mcp__') ? event : { ...event, tool_input };
-  const isOpen = await isLetThrough(world, sessionOf(event, CODEX), await contentOf(asked));
+  const isOpen = await isLetThrough(world, sessionOf(event, CODEX), await contentOf(asked, false));
   return isOpen
     ? answers.NOTHING
     : answers.refusedRequest('Assize: this call was not let through.');

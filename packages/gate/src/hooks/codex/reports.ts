@@ -78,6 +78,8 @@ type ToolDone = z.infer<typeof toolDone>;
 export interface HookOptions {
   /** How long a question waits for a person. */
   readonly waitMs: number;
+  /** The digest of the sandbox in which the program runs its commands, if it has one. */
+  readonly sandbox?: string | undefined;
   /** The address of the inbox of the console. */
   readonly inboxUrl: string;
 }

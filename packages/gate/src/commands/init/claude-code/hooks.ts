@@ -7,6 +7,7 @@ import { CliError } from '@assize/command';
 import { z } from 'zod';
 import { commandLine, refusing, wordsOf } from '../agents/hook-command.ts';
 import { foreignObject, textIn } from '../foreign-json.ts';
+import type { ClaudeSandbox } from './sandbox.ts';
 
 /** A settings file of Claude Code, as its JSON. */
 export type Settings = { readonly [name: string]: unknown };
@@ -23,6 +24,12 @@ export interface HookTerms {
   readonly wait: number;
   readonly pending: 'deny' | 'defer';
   readonly confirm: 'never' | 'irreversible' | 'changes' | 'always';
+  /** The sandbox of Claude Code. `file`: the settings that turn it on. `digest`: of its rules. */
+  readonly sandbox?: {
+    readonly file: string;
+    readonly digest: string;
+    readonly settings: ClaudeSandbox;
+  };
 }
 
 /** Events that ask for a permission. A failure of their hook refuses it. */
@@ -75,12 +82,14 @@ export function withHooks(settings: Settings, terms: HookTerms): Settings {
     ...(terms.token === `$${TOKEN_VARIABLE}` && { allowedEnvVars: [TOKEN_VARIABLE] }),
   };
   const timeout = terms.wait + ANSWER_SECONDS;
-  const guard = { type: 'command', command: guardCommand(terms.program, terms.url), timeout };
+  const { program, url, sandbox } = terms;
+  const guard = { type: 'command', command: guardCommand(program, url, sandbox?.file), timeout };
   const asking = [{ ...http, timeout, onFailure: 'block' }, guard];
   const informing = [{ ...http, timeout: ANSWER_SECONDS, onFailure: 'continue' }];
   const own = (event: string, hooks: readonly object[]) => [...listOf(given[event]), { hooks }];
   return {
     ...others,
+    ...(sandbox !== undefined && { sandbox: sandbox.settings }),
     // A proxy would else get the requests to this machine, with their token.
     env: { ...variables, [NO_PROXY]: withLoopback(variables[NO_PROXY]) },
     hooks: {
@@ -104,7 +113,9 @@ export function managedSettings(terms: Omit<HookTerms, 'program' | 'token'>): Se
 /** The settings without the hooks of Assize. */
 export function withoutHooks(settings: Settings): Settings {
   if (ownHooks(settings).length === 0) return settings;
-  const { hooks, ...others } = withoutEnv(settings);
+  const { hooks, ...rest } = withoutEnv(settings);
+  const { sandbox: _, ...unboxed } = rest;
+  const others = sandboxIn(settings) === undefined ? rest : unboxed;
   if (typeof hooks !== 'object' || hooks === null) return settings;
   const kept = Object.entries(hooks).flatMap(([event, groups]) => {
     const left = listOf(groups).flatMap(withoutOwn);
@@ -166,8 +177,28 @@ export function missingEvents({ hooks }: Settings): readonly string[] {
     if (!QUESTIONS.includes(event)) return asking === undefined;
     if (asking?.['onFailure'] !== 'block') return true;
     const { origin } = new URL(String(asking['url']));
-    return !own.some((hook) => hook['command'] === guardCommand(programOf(hook), origin));
+    return !own.some(
+      (hook) => hook['command'] === guardCommand(programOf(hook), origin, sandboxFileOf(hook)),
+    );
   });
+}
+
+/** The sandbox of the hooks of Assize: its settings file, and the digest of its rules. */
+export function sandboxIn(
+  settings: Settings,
+): { readonly file: string; readonly digest: string } | undefined {
+  const own = ownHooks(settings);
+  const file = own.map(sandboxFileOf).find((each) => each !== undefined);
+  if (file === undefined) return undefined;
+  const asking = own.find(isAsking);
+  const query = asking === undefined ? undefined : new URL(textIn(asking['url'])).searchParams;
+  return { file, digest: query?.get('sandbox') ?? '' };
+}
+
+function sandboxFileOf({ command }: Settings): string | undefined {
+  const words = wordsOf(textIn(command));
+  const at = words.indexOf('--sandbox');
+  return at === -1 ? undefined : words[at + 1];
 }
 
 /** The program of the hooks of Assize, and its first arguments. */
@@ -185,13 +216,17 @@ function programOf({ command }: Settings): readonly string[] {
 }
 
 /** The command that refuses a call unless Assize answers at the address. */
-function guardCommand(program: readonly string[], url: string): string {
-  return refusing(commandLine(program, ['hook', 'claude-code', '--url', url]), 'claude-code');
+function guardCommand(program: readonly string[], url: string, sandbox?: string): string {
+  const words = ['hook', 'claude-code', '--url', url];
+  const more = sandbox === undefined ? [] : ['--sandbox', sandbox];
+  return refusing(commandLine(program, [...words, ...more]), 'claude-code');
 }
 
-function addressOf({ url, trajectory, wait, pending, confirm }: HookTerms): string {
+function addressOf({ url, trajectory, wait, pending, confirm, sandbox }: HookTerms): string {
   const path = `/v1/trajectories/${encodeURIComponent(trajectory)}/hooks/claude-code`;
-  return `${url}${path}?${new URLSearchParams({ wait: String(wait), pending, confirm })}`;
+  const query = new URLSearchParams({ wait: String(wait), pending, confirm });
+  if (sandbox !== undefined) query.set('sandbox', sandbox.digest);
+  return `${url}${path}?${query}`;
 }
 
 function withoutOwn(group: unknown): unknown[] {

@@ -10,6 +10,8 @@ import {
   unreadable,
 } from '@assize/command';
 import { type Command, Option } from 'commander';
+import { sandboxOfRules } from '../../sandbox/profile-in-force.ts';
+import { SECRET_NAMES } from '../../sandbox/secret-names.ts';
 import { type AgentOptions, withAgentWorks } from '../agents/agent-command.ts';
 import { goneFaults, ownProgram } from '../agents/hook-command.ts';
 import { hookedFaults } from '../agents/hooked-server.ts';
@@ -40,6 +42,7 @@ import {
   TRAJECTORY,
   writeServerFiles,
 } from '../own-server.ts';
+import { firstRules } from '../server-files.ts';
 import { grouped } from './grouped.ts';
 import {
   addressIn,
@@ -48,18 +51,27 @@ import {
   missingEvents,
   programIn,
   type Settings,
+  sandboxIn,
   settingsIn,
   TOKEN_VARIABLE,
   tokensIn,
   withHooks,
   withoutHooks,
 } from './hooks.ts';
-import { managedFiles, managedHooks, settingsFaults, settingsFiles } from './settings-files.ts';
+import { claudeSandbox, isOtherSandbox } from './sandbox.ts';
+import {
+  managedFiles,
+  managedHooks,
+  openedSandbox,
+  settingsFaults,
+  settingsFiles,
+} from './settings-files.ts';
 
 interface Options extends AgentOptions {
   readonly user?: boolean;
   readonly managed?: boolean;
   readonly claude: string;
+  readonly sandbox?: boolean;
   readonly pending: HookTerms['pending'];
   readonly confirm: HookTerms['confirm'];
 }
@@ -79,6 +91,7 @@ export function initClaudeCode(init: Command): void {
     )
     .option('--user', 'in all projects of the person, in ~/.claude/settings.json')
     .option('--managed', 'only print the managed-settings.json of an organisation, for --url')
+    .option('--sandbox', 'turn on the sandbox of Claude Code, with the places of the rules')
     .addOption(new Option('--claude <path>', 'the program of Claude Code').default('claude'))
     .addOption(
       new Option(
@@ -105,10 +118,12 @@ async function install(session: Session, options: Options): Promise<ExitCode> {
   const found = await findServer(options.server, options.url);
   if (found.config !== undefined) await serverOf(options.server, AGENT);
   const hidden = excluding(path);
-  const after = withHooks(withoutHooks(before), termsOf(found, options, '<a token>'));
+  const sandbox = await sandboxOf(options, found, path, before);
+  const terms = { ...termsOf(found, options), ...(sandbox !== undefined && { sandbox }) };
+  const after = withHooks(withoutHooks(before), { ...terms, token: '<a token>' });
   if (!(await agreed(session, options, [{ path, before, after }, hidden, found])))
     return EXIT.negative;
-  const files = writeServerFiles(options.server, found);
+  const files = writeServerFiles(options.server, found, sandbox !== undefined);
   const config = await serverOf(options.server, AGENT);
   const [old] = tokensIn(before);
   const isKept = old !== undefined && (await isTokenOf(config, AGENT, old));
@@ -120,7 +135,7 @@ async function install(session: Session, options: Options): Promise<ExitCode> {
   // Git knows about the file before the token is in it.
   writeExclude(hidden);
   const copy = copyOf(path, text);
-  const written = textOf(withHooks(before, termsOf(found, options, token)));
+  const written = textOf(withHooks(before, { ...terms, token }));
   writeCopied(path, originalOf(text, before, copy), written, copy, OWN);
   const { server } = options;
   const { address } = found;
@@ -175,7 +190,7 @@ async function check(session: Session, options: Options): Promise<ExitCode> {
     ...(missing.length > 0 ? [`${path} lacks the hooks of ${missing.join(', ')}`] : []),
     ...goneFaults(programIn(settings)),
     ...(managed === undefined
-      ? settingsFaults(files, address)
+      ? [...settingsFaults(files, address), ...(await sandboxChecked(options, files, settings))]
       : settingsFaults(managedFiles({ platform, env }), address, true)),
     ...(await requireVersion(options.claude, CLAUDE_CODE).then(() => [], faultOf)),
     ...(missing.length > 0 || address === undefined
@@ -188,6 +203,51 @@ async function check(session: Session, options: Options): Promise<ExitCode> {
   const observed = config === undefined ? [] : observationNotes(config);
   const notes = await toolNotes('claude-code', options.claude, CLAUDE_CODE_START);
   return showFaults(session, path, { faults, notes: [...observed, ...notes] });
+}
+
+/** The sandbox of the rules, as the settings of Claude Code have it. @throws CliError `usage` */
+async function sandboxOf(
+  { sandbox = false, user = false, server }: Options,
+  found: FoundServer,
+  path: string,
+  before: Settings,
+): Promise<HookTerms['sandbox']> {
+  if (!sandbox) return undefined;
+  if (user) throw new CliError('usage', 'A sandbox is of one project: leave --user.');
+  if (withoutHooks(before)['sandbox'] !== undefined)
+    throw new CliError(
+      'usage',
+      `${path} has a sandbox of its own. Take it out, or leave --sandbox.`,
+    );
+  return { file: path, ...(await rulesSandbox(path, server, found)) };
+}
+
+async function rulesSandbox(path: string, server: string, { address, files }: FoundServer) {
+  const isNew = files.length > 0;
+  const place = isNew ? { server, text: firstRules('${project}', undefined, true) } : { server };
+  const { profile, digest } = await sandboxOfRules(place, { agent: 'claude-code' });
+  const unreadable = [...new Set([...profile.unreadable, path])];
+  const secrets = Object.keys(process.env).filter((name) => SECRET_NAMES.test(name));
+  const settings = claudeSandbox({ ...profile, unreadable }, { server: address, secrets });
+  return { digest, settings };
+}
+
+/** Faults of the sandbox in the settings, compared with the rules. */
+async function sandboxChecked(
+  { server }: Options,
+  files: readonly string[],
+  settings: Settings,
+): Promise<readonly string[]> {
+  const own = sandboxIn(settings);
+  if (own === undefined) return [];
+  const found = await findServer(server, addressIn(settings));
+  const { digest, settings: expected } = await rulesSandbox(own.file, server, found);
+  const isOther = own.digest !== digest || isOtherSandbox(settings['sandbox'], expected);
+  const again = 'run assize init claude-code --sandbox again';
+  return [
+    ...openedSandbox(files, own.file),
+    ...(isOther ? [`the sandbox in ${own.file} is not that of the rules; ${again}`] : []),
+  ];
 }
 
 /** Shows the change of the settings, and asks. `--yes` agrees, and so does no change at all. */
@@ -270,13 +330,11 @@ function textOf(settings: Settings): string {
 function termsOf(
   { address }: FoundServer,
   { wait, pending, confirm }: Options,
-  token: string,
-): HookTerms {
+): Omit<HookTerms, 'token'> {
   return {
     program: ownProgram(),
     url: address,
     trajectory: TRAJECTORY,
-    token,
     wait,
     pending,
     confirm,

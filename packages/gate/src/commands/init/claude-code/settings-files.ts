@@ -4,6 +4,7 @@ import { isRecord } from 'assize/internal/base';
 import { parse } from 'jsonc-parser';
 import { BYTE_ORDER_MARK, textIn } from '../foreign-json.ts';
 import { addressIn, type Settings } from './hooks.ts';
+import { type ReadSettings, sandboxFaults } from './sandbox.ts';
 
 export interface Places {
   readonly home: string;
@@ -62,7 +63,7 @@ export function settingsFaults(
   address: string | undefined,
   isManaged: boolean = false,
 ): string[] {
-  const read = files.map((path) => ({ path, settings: settingsIn(path) }));
+  const read = readAll(files);
   const allowed = read.flatMap(({ settings }) => settings?.['allowedHttpHookUrls'] ?? []);
   const isBlocked =
     read.some(({ settings }) => Array.isArray(settings?.['allowedHttpHookUrls'])) &&
@@ -79,6 +80,15 @@ export function settingsFaults(
       ? [`allowedHttpHookUrls of ${files.join(', ')} lacks ${address}/*, so each call is refused`]
       : []),
   ];
+}
+
+/** The settings in any of the files that open the sandbox which the file `own` turns on. */
+export function openedSandbox(files: readonly string[], own: string): string[] {
+  return sandboxFaults(readAll(files), own);
+}
+
+function readAll(files: readonly string[]): readonly ReadSettings[] {
+  return files.map((path) => ({ path, settings: settingsIn(path) }));
 }
 
 /** Undefined for a file that cannot be read. Comments are read over: Claude Code may do so too. */
