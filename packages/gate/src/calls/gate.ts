@@ -273,7 +273,7 @@ export class Gate {
         asked,
         this.#asking(call, attempt === 1 ? options : { ...options, ...UNKNOWN }),
       );
-      if (decision.kind === 'denied') return refused(id, decision);
+      if (decision.kind === 'denied') return refused(id, this.#denied(asked, decision));
       if (decision.kind === 'pending') return this.#pending(id, decision);
       if (decision.kind === 'ready') return { end: 'ready', call: id };
       const isOver =
@@ -464,11 +464,17 @@ export class Gate {
     for (let wait = 10; ; wait = Math.min(wait * 2, 250)) {
       const decision = await this.port.ask(asked, this.#asking(call, options));
       if (decision.kind !== 'denied' || decision.turn === undefined) return decision;
-      const { turn, ...denied } = decision;
-      if (turn !== 'waiting' && asked.session !== undefined) this.#restarts.add(asked.session);
-      if (turn !== 'waiting' || performance.now() >= until) return denied;
+      if (decision.turn !== 'waiting' || performance.now() >= until)
+        return this.#denied(asked, decision);
       await pause(wait);
     }
+  }
+
+  /** Takes down whether the run of a denied call must start again. */
+  #denied({ session }: AskedCall, { turn, ...denied }: Denied): Denied {
+    const mustRestart = turn === 'restart' || turn === 'lost';
+    if (mustRestart && session !== undefined) this.#restarts.add(session);
+    return denied;
   }
 
   #asking(
@@ -570,10 +576,9 @@ function warnOfLeft(run: string, left: readonly LeftCall[]): void {
 
 type RefusedEnd = Extract<CallEnd<never>, { readonly end: 'refused' }>;
 
-function refused(
-  call: string,
-  { kind: _, ...why }: Extract<Decision, { readonly kind: 'denied' }>,
-): RefusedEnd {
+type Denied = Extract<Decision, { readonly kind: 'denied' }>;
+
+function refused(call: string, { kind: _, ...why }: Denied): RefusedEnd {
   return { end: 'refused', call, ...why };
 }
 

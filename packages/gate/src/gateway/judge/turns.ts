@@ -115,7 +115,7 @@ function split(place: string): readonly [rule: string, path: string] {
 }
 
 function isSilent({ at }: { readonly at: string }, minutes: number, now: string): boolean {
-  return addMicros(at, minutes * MINUTE_MICROS) < now;
+  return addMicros(at, Math.round(minutes * MINUTE_MICROS)) < now;
 }
 
 /** Whether a run took its first place before another one. */

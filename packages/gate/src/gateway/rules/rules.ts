@@ -112,8 +112,8 @@ const turn = z.strictObject({
   tools: TOOLS,
   /** How long a run may be silent before it loses its turn. Default: 10. */
   minutes: z
-    .int()
-    .min(1)
+    .number()
+    .min(0.01)
     .max(24 * 60)
     .optional(),
   because: TEXT.optional(),
