@@ -15,3 +15,4 @@ export { type ApprovalAsked, assizeApproval } from './approval.ts';
 export { assizeTools } from './assize-tools.ts';
 export type { AiSdkOptions, CallPlace } from './options.ts';
 export { type RecordedModelOptions, recordedModel } from './recorded-model.ts';
+export { undoTools } from './undo-tools.ts';

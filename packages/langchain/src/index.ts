@@ -16,3 +16,4 @@ export type { AnswerPlace, LangChainOptions } from './options.ts';
 export type { LedgerAnswers } from './past-results.ts';
 export type { AgUiInterrupt, AssizeInterrupt, PausedCall } from './pause.ts';
 export type { CallPlace, Configurable } from './place.ts';
+export { undoTools } from './undo-tools.ts';

@@ -14,3 +14,4 @@ export { gatedTools } from './gated-tools.ts';
 export type { CallIdentity, MastraOptions } from './options.ts';
 export type { AssizeSuspension, SuspendedCall } from './pause.ts';
 export type { AgentCall, MastraTool, Suspendable, ToolContext, WorkflowCall } from './tool.ts';
+export { undoTools } from './undo-tools.ts';

@@ -13,4 +13,5 @@ export { gatedTools } from './gated-tools.ts';
 export { heldCalls } from './held-calls.ts';
 export type { OpenAIAgentsOptions, StateAnswer } from './options.ts';
 export { assizeAnswers, type LedgerAnswers } from './past-results.ts';
+export { undoTools } from './undo-tools.ts';
 export { type RunStateVault, type RunStateVaultOptions, runStateVault } from './vault.ts';

@@ -27,6 +27,7 @@ export const AI_SDK: Readonly<Record<string, Case | Exempt>> = {
     0: MADE,
     1: PORT,
   }),
+  'undoTools of the AI SDK': takes(ai.undoTools as never, () => [tools()], { 0: PORT }),
   assizeApproval: takes(ai.assizeApproval as never, () => [asked()]),
   assizeAnswers: takes(
     ai.assizeAnswers as never,

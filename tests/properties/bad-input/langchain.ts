@@ -32,6 +32,7 @@ export const LANGCHAIN: Readonly<Record<string, Case | Exempt>> = {
     0: MADE,
     1: PORT,
   }),
+  undoTools: takes(langchain.undoTools as never, () => [[{ name: 'pay' }]], { '0.0': PORT }),
   'assizeAnswers of LangChain': takes(
     langchain.assizeAnswers as never,
     () => [[], [], { configurable: {} }],

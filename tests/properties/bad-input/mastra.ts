@@ -26,6 +26,7 @@ export const MASTRA: Readonly<Record<string, Case | Exempt>> = {
       '1.pay': PORT,
     },
   ),
+  'undoTools of Mastra': takes(mastra.undoTools as never, () => [[tool()]], { '0.0': PORT }),
   'answerTo of Mastra': takes(mastra.answerTo as never, () => [
     suspension(),
     { decision: 'reject', reason: 'no' },

@@ -15,6 +15,9 @@ const tool = () => ({ type: 'function', name: 'pay', invoke: async () => '' });
 const state = () => new RunState(new RunContext(), 'go', new Agent({ name: 'a' }), 5);
 
 export const OPENAI_AGENTS: Readonly<Record<string, Case | Exempt>> = {
+  'undoTools of the OpenAI Agents SDK': takes(agents.undoTools as never, () => [[tool()]], {
+    '0.0': PORT,
+  }),
   'gatedTools of the OpenAI Agents SDK': takes(
     agents.gatedTools as never,
     () => [gate(), [tool()], options()],

@@ -10,3 +10,4 @@ export { notKept } from './not-kept.ts';
 export { personOf } from './person-of.ts';
 export { makeOptions, TOOL_OPTIONS, type ToolOptions } from './tool-options.ts';
 export { runTool, type ToolRun } from './tool-run.ts';
+export { undoTools } from './undo-tools.ts';
