@@ -16,7 +16,7 @@ const LIMITS: Readonly<Record<string, readonly [lines: number, tokens: number]>>
   '@assize/command': [5.3, 31],
   '@assize/cli': [13.1, 81.6],
   '@assize/server': [12.1, 78.6],
-  '@assize/testing': [15.2, 130.2],
+  '@assize/testing': [15.5, 133],
   '@assize/gate': [30, 215.9],
   '@assize/agents': [15.1, 97.3],
   '@assize/tools': [9.3, 59.7],

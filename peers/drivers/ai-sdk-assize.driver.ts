@@ -3,7 +3,7 @@
 import { assizeAnswers, assizeApproval, assizeTools } from '@assize/ai-sdk';
 import { serveDriver } from '@assize/testing/conformance';
 import { AI_SDK_VERSIONS, aiSdkHandlers } from './support/ai-sdk.ts';
-import { gateFor } from './support/gate.ts';
+import { endIn, gateFor } from './support/gate.ts';
 import { hookOr } from './support/hook.ts';
 import { versionsOf } from './support/versions.ts';
 
@@ -21,5 +21,6 @@ await serveDriver(async (setup) => {
         return waiting.length > 0 ? undefined : next;
       },
     }),
+    end: endIn(gate, setup),
   };
 });

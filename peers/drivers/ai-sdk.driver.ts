@@ -4,6 +4,7 @@
  */
 import { serveDriver } from '@assize/testing/conformance';
 import { AI_SDK_VERSIONS, aiSdkHandlers } from './support/ai-sdk.ts';
+import { NO_UNDO } from './support/free-tools.ts';
 import { hookOr } from './support/hook.ts';
 
 await serveDriver(async (setup) => {
@@ -11,7 +12,11 @@ await serveDriver(async (setup) => {
   return {
     name: 'AI SDK',
     versions: AI_SDK_VERSIONS,
-    cannot: { expiry: 'a question has no expiry', person: 'an answer names no person' },
+    cannot: {
+      expiry: 'a question has no expiry',
+      person: 'an answer names no person',
+      undo: NO_UNDO,
+    },
     ...aiSdkHandlers(setup, {
       toolsOf: (_run, tools) => tools,
       toolApproval: { pay: toolApproval, refund: toolApproval },

@@ -18,6 +18,7 @@ await serveDriver(async (setup) => {
   return {
     name: 'DBOS with Assize',
     versions: { ...versionsOf('assize'), ...DBOS_VERSIONS },
+    cannot: { ends: 'a workflow of the driver makes one call' },
     ...dbosHandlers(setup, {
       workflow: async ({ run, id, tool, args }) => {
         try {

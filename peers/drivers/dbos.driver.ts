@@ -14,6 +14,7 @@ await serveDriver(async (setup) => ({
   name: 'DBOS',
   versions: DBOS_VERSIONS,
   cannot: {
+    ends: 'a workflow of the driver makes one call',
     hook: 'no function of the program takes part in a decision',
     person: 'an answer names no person',
   },

@@ -3,6 +3,7 @@
  * on with `approved` in its `resumeData`. Calls of one message then wait side by side.
  */
 import { serveDriver } from '@assize/testing/conformance';
+import { NO_UNDO } from './support/free-tools.ts';
 import { MASTRA_VERSIONS, mastraHandlers, NO_FORK } from './support/mastra.ts';
 
 await serveDriver(async (setup) => {
@@ -23,6 +24,7 @@ await serveDriver(async (setup) => {
       fork: NO_FORK,
       hook: 'the tool itself asks',
       person: 'an answer names no person',
+      undo: NO_UNDO,
     },
     ...mastraHandlers(setup, {
       tools: ({ pay, refund, ...tools }: any) => ({

@@ -3,6 +3,7 @@
  * with the id of their call by `approveToolCall` and `declineToolCall`.
  */
 import { serveDriver } from '@assize/testing/conformance';
+import { NO_UNDO } from './support/free-tools.ts';
 import { hookOr } from './support/hook.ts';
 import { MASTRA_VERSIONS, mastraHandlers, NO_FORK } from './support/mastra.ts';
 
@@ -14,6 +15,7 @@ await serveDriver(async (setup) => {
       expiry: 'a question has no expiry',
       fork: NO_FORK,
       person: 'an answer names no person',
+      undo: NO_UNDO,
       together: 'calls with requireApproval are asked about one at a time',
     },
     ...mastraHandlers(setup, {

@@ -3,13 +3,13 @@
 import { gatedTools, heldCalls } from '@assize/openai-agents';
 import { serveDriver } from '@assize/testing/conformance';
 import { RunContext, RunState } from '@openai/agents';
-import { gateFor } from './support/gate.ts';
+import { endIn, gateFor } from './support/gate.ts';
 import { hookOr } from './support/hook.ts';
 import { OPENAI_AGENTS_VERSIONS, openAIAgentsHandlers } from './support/openai-agents.ts';
 import { versionsOf } from './support/versions.ts';
 
 await serveDriver(async (setup) => {
-  const gate = await gateFor(setup);
+  const gate = await gateFor(setup, { result: '/result/output' });
   return {
     name: 'OpenAI Agents with Assize',
     versions: { ...versionsOf('assize'), ...OPENAI_AGENTS_VERSIONS },
@@ -32,5 +32,6 @@ await serveDriver(async (setup) => {
       shown: async (state) =>
         (await heldCalls(state)).map(({ id, tool, args }) => ({ call: id, tool, args })),
     }),
+    end: endIn(gate, setup),
   };
 });

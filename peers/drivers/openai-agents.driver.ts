@@ -5,6 +5,7 @@
 
 import { serveDriver } from '@assize/testing/conformance';
 import { RunState } from '@openai/agents';
+import { NO_UNDO } from './support/free-tools.ts';
 import { hookOr } from './support/hook.ts';
 import {
   interruptionsOf,
@@ -16,7 +17,11 @@ await serveDriver(async (setup) => {
   return {
     name: 'OpenAI Agents',
     versions: OPENAI_AGENTS_VERSIONS,
-    cannot: { expiry: 'a question has no expiry', person: 'an answer names no person' },
+    cannot: {
+      expiry: 'a question has no expiry',
+      person: 'an answer names no person',
+      undo: NO_UNDO,
+    },
     ...openAIAgentsHandlers(setup, {
       tools: (tools) => tools,
       needsApproval: hookOr(setup, async () => true),

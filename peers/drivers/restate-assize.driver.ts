@@ -25,7 +25,10 @@ await serveDriver(async (setup) => {
   return {
     name: 'Restate with Assize',
     versions: { ...versionsOf('assize'), ...RESTATE_VERSIONS },
-    cannot: { tamper: 'no client of the server can change its journal' },
+    cannot: {
+      ends: 'a handler of the driver makes one call',
+      tamper: 'no client of the server can change its journal',
+    },
     ...restateHandlers(setup, {
       handler: async (ctx, { run, id, tool, args }) => {
         try {

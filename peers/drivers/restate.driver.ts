@@ -22,6 +22,7 @@ await serveDriver(async (setup) => {
     name: 'Restate',
     versions: RESTATE_VERSIONS,
     cannot: {
+      ends: 'a handler of the driver makes one call',
       hook: 'no function of the program takes part in a decision',
       person: 'an answer names no person',
       tamper: 'no client of the server can change its journal',

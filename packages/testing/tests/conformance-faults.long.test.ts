@@ -1,4 +1,5 @@
 /** The suite finds the planted fault of each driver, and finds no other one. */
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { runConformance, SCENARIOS } from '#conformance';
 import { someOf } from '../../../tests/support/some-of.ts';
@@ -117,6 +118,9 @@ const FAULTS: readonly (readonly [fault: string, from: Fault, fails: readonly st
   ],
 ];
 
+/** The scenarios of whole runs, which the driver of the guide says that it cannot run. */
+const RUNS = SCENARIOS.filter(({ needs }) => needs.includes('ends')).map(({ name }) => name);
+
 /** The scenarios that do not pass, of those that have to fail and of some that have to pass. */
 async function failedOf(
   fails: readonly string[],
@@ -131,7 +135,7 @@ async function failedOf(
   });
   expect(verdicts.length).toBeGreaterThanOrEqual(scenarios.length);
   const failed = verdicts
-    .filter(({ verdict }) => verdict !== 'pass')
+    .filter(({ scenario, verdict }) => verdict !== (RUNS.includes(scenario) ? 'n.a.' : 'pass'))
     .map(({ scenario }) => scenario);
   expect(isConforming).toBe(failed.length === 0);
   return failed.sort();
@@ -145,8 +149,23 @@ test.each(FAULTS)('a driver that %s fails its scenarios, and no other', async (_
   expect(await failedOf(fails, fault)).toEqual(fails);
 });
 
+test('a program without a gate fails every scenario of whole runs', async () => {
+  const file = join(import.meta.dirname, '../../../peers/drivers/no-gate.driver.ts');
+  const { verdicts } = await runConformance({
+    ...{ driver: [process.execPath, file], scenarios: RUNS },
+  });
+  expect(verdicts.map(({ scenario, findings }) => [scenario, findings[0]?.kind])).toEqual([
+    ['approved-once', undefined],
+    ['lost-change', 'lost-change'],
+    ['failed-run', 'not-taken-back'],
+    ['crash-goes-on', 'made-twice'],
+    ['crash-taken-back', 'not-taken-back'],
+    ['endless-run', 'lost-change'],
+  ]);
+});
+
 test('every scenario but the control has a driver that fails it', () => {
-  const found = new Set(FAULTS.flatMap(([, , fails]) => fails));
+  const found = new Set([...RUNS, ...FAULTS.flatMap(([, , fails]) => fails)]);
   const [, ...others] = SCENARIOS.map(({ name }) => name);
   expect(others.filter((name) => !found.has(name))).toEqual([]);
 });

@@ -30,8 +30,8 @@ function columnOf(markdown: string, driver: string): readonly string[] {
   return [...cells.map((row) => `${row[0]} | ${row[at]}`), ...note];
 }
 
-test('the gate of Assize passes every scenario, without a framework', async () => {
-  const { verdicts } = await judged('peers/drivers/gate.driver.ts');
+test.each(['gate', 'gate-http'])('%s passes every scenario, without a framework', async (name) => {
+  const { verdicts } = await judged(`peers/drivers/${name}.driver.ts`);
   expect(verdicts.filter(({ verdict }) => verdict !== 'pass')).toEqual([]);
 });
 

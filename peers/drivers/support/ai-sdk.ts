@@ -24,6 +24,7 @@ import {
 } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import { z } from 'zod';
+import { FREE_SCHEMAS, TOOLS } from './free-tools.ts';
 import { JsonFiles } from './json-file.ts';
 import { versionsOf } from './versions.ts';
 
@@ -54,7 +55,7 @@ export function aiSdkHandlers({ folder, effect }: DriverSetup, parts: AiSdkParts
   const stored = new JsonFiles<ModelMessage[]>(folder, 'messages');
 
   const money = z.object({ to: z.string(), cents: z.number() });
-  const schemas = { pay: money, refund: money, note: z.object({ text: z.string() }) };
+  const schemas = { pay: money, refund: money, ...FREE_SCHEMAS };
   const toolOf = (run: string, name: ToolName) =>
     tool<any, any>({
       inputSchema: schemas[name],
@@ -64,11 +65,7 @@ export function aiSdkHandlers({ folder, effect }: DriverSetup, parts: AiSdkParts
 
   /** Goes on with messages that are stored, and stores what is said. */
   async function goOn(run: string, messages: ModelMessage[], person?: Person): Promise<Progress> {
-    const made = {
-      pay: toolOf(run, 'pay'),
-      refund: toolOf(run, 'refund'),
-      note: toolOf(run, 'note'),
-    } as ToolSet;
+    const made = Object.fromEntries(TOOLS.map((name) => [name, toolOf(run, name)])) as ToolSet;
     const tools = toolsOf(run, made, person);
     const given = await answered(tools, messages);
     if (given === undefined) return progressOf(messages);
@@ -125,6 +122,7 @@ export function aiSdkHandlers({ folder, effect }: DriverSetup, parts: AiSdkParts
       stored.write(run, messages);
       return changed;
     },
+    end: async () => [],
     shown: async ({ run }) => waitingIn(stored.read(run) ?? []),
   };
 }

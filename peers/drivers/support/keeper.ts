@@ -7,13 +7,18 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort, RestateServer } from '../../../tests/support/engines/restate-server.ts';
 import { PostgresServer } from '../../../tests/support/postgres/server.ts';
+import { servedGate } from './served-gate.ts';
 
 /** The longest time between two drivers of one folder. */
 const IDLE_MS = 15_000;
 
-const [, , kind, folder] = process.argv as unknown as [string, 'postgres' | 'restate', string];
+const [, , kind, folder] = process.argv as unknown as [
+  string,
+  'postgres' | 'restate' | 'assize',
+  string,
+];
 
-const { address, stop } = kind === 'postgres' ? await postgres() : await restate();
+const { address, stop } = await { postgres, restate, assize: () => servedGate(folder) }[kind]();
 const file = join(folder, `${kind}.json`);
 try {
   writeFileSync(`${file}.new`, JSON.stringify(address));

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** The address of the server of a state folder, which outlives this process. */
 export async function keptServer<Address>(
-  kind: 'postgres' | 'restate',
+  kind: 'postgres' | 'restate' | 'assize',
   folder: string,
 ): Promise<Address> {
   const file = join(folder, `${kind}.json`);

@@ -1,6 +1,6 @@
 import { type AssizeInterrupt, assizeMiddleware } from '@assize/langchain';
 import type { DriverHandlers, DriverSetup } from '@assize/testing/conformance';
-import { gateFor } from './gate.ts';
+import { endIn, gateFor } from './gate.ts';
 import { hookOr } from './hook.ts';
 import { LANGGRAPH_VERSIONS, langGraphHandlers } from './langgraph.ts';
 import { versionsOf } from './versions.ts';
@@ -12,7 +12,7 @@ export async function gatedLangGraph(
   setup: DriverSetup,
   isUnnamed: boolean,
 ): Promise<Omit<DriverHandlers, 'name'>> {
-  const gate = await gateFor(setup);
+  const gate = await gateFor(setup, { result: '/result/message/content' });
   const user = (_answer: unknown, _held: unknown, { configurable }: Config) => configurable['user'];
   return {
     versions: { ...versionsOf('assize'), ...LANGGRAPH_VERSIONS },
@@ -24,5 +24,6 @@ export async function gatedLangGraph(
       answer: ({ value }, decisions) => ({ decisions, assize: (value as AssizeInterrupt).assize }),
       isUnnamed,
     }),
+    end: endIn(gate, setup),
   };
 }

@@ -16,6 +16,7 @@ import { Command } from '@langchain/langgraph';
 import { SqliteSaver } from '@langchain/langgraph-checkpoint-sqlite';
 import { type AgentMiddleware, createAgent, tool } from 'langchain';
 import { z } from 'zod';
+import { FREE_SCHEMAS, TOOLS } from './free-tools.ts';
 import { JsonFiles } from './json-file.ts';
 import { NodeSqlite } from './node-sqlite.ts';
 import { versionsOf } from './versions.ts';
@@ -71,8 +72,8 @@ export function langGraphHandlers(
   const checkpointer = new SqliteSaver(sqlite as never);
 
   const money = z.object({ to: z.string(), cents: z.number() });
-  const schemas = { pay: money, refund: money, note: z.object({ text: z.string() }) };
-  const tools = (['pay', 'refund', 'note'] as const).map((name) =>
+  const schemas = { pay: money, refund: money, ...FREE_SCHEMAS };
+  const tools = TOOLS.map((name) =>
     tool(
       async (args: any, { toolCall, configurable, signal }: any) =>
         effect({ run: configurable.thread_id, call: toolCall.id, tool: name, args }, { signal }),
@@ -103,7 +104,7 @@ export function langGraphHandlers(
       (message) => message.type === 'ai',
     );
     const asking = ((last as AIMessage | undefined)?.tool_calls ?? []).filter(
-      ({ name }) => name !== 'note',
+      ({ name }) => name === 'pay' || name === 'refund',
     );
     const calls = asking.map(({ id = '', name, args }) => ({ id, tool: name as ToolName, args }));
     return tasks
@@ -197,6 +198,7 @@ export function langGraphHandlers(
           return invoke(run, null, { checkpoint_id: config.configurable?.['checkpoint_id'] });
       throw new Error('no checkpoint is before the tools');
     },
+    end: async () => [],
     tamper: async ({ call, tool, args }) => tamper(sqlite, call, { tool, args }),
     shown: async ({ run }) =>
       (await waitingOf(run)).map(({ call, tool, args }) => ({ call, tool, args })),

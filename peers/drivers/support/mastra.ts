@@ -18,6 +18,7 @@ import { MastraLanguageModelV2Mock } from '@mastra/core/test-utils/llm-mock';
 import { createTool } from '@mastra/core/tools';
 import { LibSQLStore } from '@mastra/libsql';
 import { z } from 'zod';
+import { FREE_SCHEMAS } from './free-tools.ts';
 import { JsonFiles } from './json-file.ts';
 import { versionsOf } from './versions.ts';
 
@@ -37,7 +38,7 @@ export interface ShownCall extends WaitingCall {
 
 export interface MastraParts {
   /** Changes the tools, such as by a gate. */
-  readonly tools: <T extends Record<string, object>>(tools: T) => T;
+  readonly tools: <T extends Record<string, object>>(tools: T, run: string) => T;
   /** Members of the tools that ask. */
   readonly asking?: object;
   /** The call as a person is shown it. */
@@ -83,8 +84,9 @@ export function mastraHandlers({ folder, effect }: DriverSetup, parts: MastraPar
       } as never);
     const asking = (id: ToolName) =>
       made(id, z.object({ to: z.string(), cents: z.number() }), parts.asking);
-    const note = made('note', z.object({ text: z.string() }));
-    const tools = parts.tools({ pay: asking('pay'), refund: asking('refund'), note });
+    const free = (['note', 'get', 'set'] as const).map((id) => [id, made(id, FREE_SCHEMAS[id])]);
+    const asked = { pay: asking('pay'), refund: asking('refund') };
+    const tools = parts.tools({ ...asked, ...Object.fromEntries(free) }, run);
     const model = modelOf(() => wanted.read(run) ?? []);
     const agent = new Agent({
       id: 'payer',
@@ -180,6 +182,7 @@ export function mastraHandlers({ folder, effect }: DriverSetup, parts: MastraPar
         : { state: 'paused', waiting: waiting.map(plain) };
     },
     tamper: async ({ call, tool, args }) => tamper(file, call, { tool, args }),
+    end: async () => [],
     shown: async ({ run }) => (await waitingOf(run)).map(plain),
   };
 }

@@ -28,6 +28,7 @@ import {
   ScriptedModel,
 } from '@openai/agents/testing';
 import { z } from 'zod';
+import { FREE_SCHEMAS, TOOLS } from './free-tools.ts';
 import { JsonFiles } from './json-file.ts';
 import { versionsOf } from './versions.ts';
 
@@ -70,11 +71,11 @@ export function openAIAgentsHandlers(
   const states = new JsonFiles<Kept>(folder, 'state');
   const runner = new Runner({ tracingDisabled: true });
   const money = z.object({ to: z.string(), cents: z.number() });
-  const schemas = { pay: money, refund: money, note: z.object({ text: z.string() }) };
+  const schemas = { pay: money, refund: money, ...FREE_SCHEMAS };
   const toolOf = (name: ToolName): AnyTool =>
     tool({
       ...{ name, description: name, parameters: schemas[name] as never },
-      ...(name !== 'note' && needsApproval !== undefined && { needsApproval }),
+      ...(!(name in FREE_SCHEMAS) && needsApproval !== undefined && { needsApproval }),
       execute: async (args: any, context: RunContext<any> | undefined, details: Details) => {
         const { toolCall, signal } = details ?? {};
         return effect(
@@ -96,7 +97,7 @@ export function openAIAgentsHandlers(
     return new Agent({
       name: 'suite',
       model,
-      tools: [...toolsOf([toolOf('pay'), toolOf('refund'), toolOf('note')])],
+      tools: [...toolsOf(TOOLS.map(toolOf))],
     });
   }
 
@@ -182,6 +183,7 @@ export function openAIAgentsHandlers(
       states.write(run, { state: newest, asked: others });
       return changed.reduce((sum, each) => sum + each.changed, 0);
     },
+    end: async () => [],
     shown: async ({ run }) => shown(await restore(agentOf(run), kept(run).state, { run })),
   };
 }

@@ -23,6 +23,12 @@ export type FindingKind =
   | 'unknown-call'
   /** The model was told of a success, and the sink has no effect. */
   | 'untrue'
+  /** A change of one run is overwritten by another one that had not read it. */
+  | 'lost-change'
+  /** A failed run has left a change, or took it back in another order or more than once. */
+  | 'not-taken-back'
+  /** A call that stays of a failed run is not named. */
+  | 'not-named'
   /** A person was shown another call than the one at the sink. */
   | 'not-shown'
   /** The run did not wait for a person, or waited for other calls. */
@@ -60,7 +66,7 @@ export function judge({ effects, expected, told, shown }: Evidence): Finding[] {
   return [
     ...found,
     ...unknown,
-    ...told.flatMap((each) => untrue(each, effects)),
+    ...told.filter(isChange(expected)).flatMap((each) => untrue(each, effects)),
     ...notShown(shown, effects),
   ];
 }
@@ -87,6 +93,12 @@ function judgeCall(call: ExpectedCall, effects: readonly Effect[]): Finding[] {
       ),
     );
   return found;
+}
+
+/** Whether a call of which a model was told has an effect: all have but `get`. */
+function isChange(expected: readonly ExpectedCall[]): (told: InRun<Told>) => boolean {
+  return ({ run, of }) =>
+    expected.find((call) => call.run === run && call.id === of.call)?.tool !== 'get';
 }
 
 /** A success without an effect. A model that hears of it goes on as if it had happened. */

@@ -141,6 +141,12 @@ export class StagedDriver {
     return waiting;
   }
 
+  /** Ends a run. Returns the calls that stay of one that failed. @throws ConformanceError */
+  async end(run: string, failed: boolean = false): Promise<readonly string[]> {
+    const { left } = await this.#process.ask('end', { run, failed }, this.#stage.timeoutMs);
+    return left;
+  }
+
   /** Ends the process as a crash does. */
   kill(): Promise<void> {
     return this.#process.kill();

@@ -57,6 +57,14 @@ export interface DriverHandlers extends Omit<DriverIdentity, 'cannot'> {
   ) => Promise<number>;
   /** The calls that wait, as a person is shown them now. */
   readonly shown?: (given: { readonly run: string }) => Promise<readonly WaitingCall[]>;
+  /**
+   * Ends a run. One that failed takes back what it has done. Returns the ids of the calls that
+   * stay.
+   */
+  readonly end?: (given: {
+    readonly run: string;
+    readonly failed: boolean;
+  }) => Promise<readonly string[]>;
 }
 
 /**
@@ -113,6 +121,7 @@ async function answered(op: Operation, request: unknown, { made, get }: Made): P
     return { changed: await needed(handlers, 'tamper')(REQUESTS.tamper.parse(request)) };
   if (op === 'shown')
     return { waiting: await needed(handlers, 'shown')(REQUESTS.shown.parse(request)) };
+  if (op === 'end') return { left: await needed(handlers, 'end')(REQUESTS.end.parse(request)) };
   const step = needed(handlers, op) as Step<unknown>;
   const given = REQUESTS[op].parse(request);
   try {

@@ -28,15 +28,30 @@ export const ABILITIES = [
   'shown',
   /** An approval names the person that gives it. */
   'person',
+  /** A run reads and changes values by several messages, and comes to an end. */
+  'ends',
+  /** A run that fails takes back what it has done. */
+  'undo',
 ] as const;
 
 export type Ability = (typeof ABILITIES)[number];
 
 /** The operations of the protocol. */
-export type Operation = 'hello' | 'start' | 'resume' | 'retry' | 'fork' | 'tamper' | 'shown';
+export type Operation =
+  | 'hello'
+  | 'start'
+  | 'resume'
+  | 'retry'
+  | 'fork'
+  | 'tamper'
+  | 'shown'
+  | 'end';
 
-/** The tools of every driver: `pay` and `refund` ask a person, `note` is made without one. */
-export const TOOLS = ['pay', 'refund', 'note'] as const;
+/**
+ * The tools of every driver: `pay` and `refund` ask a person, and the others are made without one.
+ * `get` reads a value, and `set` changes it.
+ */
+export const TOOLS = ['pay', 'refund', 'note', 'get', 'set'] as const;
 
 export type ToolName = (typeof TOOLS)[number];
 
@@ -73,6 +88,7 @@ const settings = z.object({
   expiresMs: z.number().int().positive().optional(),
   timeoutMs: z.number().int().positive().optional(),
   hook: z.enum(['silent', 'word', 'object']).optional(),
+  silentMs: z.number().int().positive().optional(),
 });
 
 export interface DriverSettings {
@@ -85,6 +101,8 @@ export interface DriverSettings {
    * text `perhaps`. `object`: an object without members.
    */
   readonly hook?: 'silent' | 'word' | 'object' | undefined;
+  /** The time without a call after which a run no longer keeps others from its values. */
+  readonly silentMs?: number | undefined;
 }
 
 /** The form of each request, by its operation. */
@@ -96,6 +114,7 @@ export const REQUESTS = {
   fork: z.object({ run: name }),
   tamper: z.object({ run: name, call: name, tool: z.enum(TOOLS), args }),
   shown: z.object({ run: name }),
+  end: z.object({ run: name, failed: z.boolean() }),
 } as const satisfies Readonly<Record<Operation, z.ZodType>>;
 
 const told = z.object({ call: name, isError: z.boolean(), text: z.string() });
@@ -159,6 +178,7 @@ export const ANSWERS = {
   fork: progress,
   tamper: z.object({ changed: z.number().int().min(0) }),
   shown: z.object({ waiting: z.array(waiting) }),
+  end: z.object({ left: z.array(name).default([]) }),
 } as const satisfies Readonly<Record<Operation, z.ZodType>>;
 
 /** A line of the suite: `{"id": 1, "op": "start", …}`. */

@@ -27,6 +27,7 @@ import {
   tamperedArguments,
 } from './other-calls.ts';
 import { newIdAfterError, retryAfterTimeout, siblings } from './retries.ts';
+import { crashGoesOn, crashTakenBack, endlessRun, failedRun, lostChange } from './runs.ts';
 import type { Scenario } from './scenario.ts';
 
 /** Every scenario, in the order of the table. The first one is the control of the others. */
@@ -56,6 +57,11 @@ export const SCENARIOS: readonly [Scenario, ...Scenario[]] = [
   silentHook,
   unusableHook,
   shownIsMade,
+  lostChange,
+  failedRun,
+  crashGoesOn,
+  crashTakenBack,
+  endlessRun,
 ];
 
 /** The abilities without which no runtime can make an approved call once. */

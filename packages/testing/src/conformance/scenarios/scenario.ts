@@ -37,6 +37,16 @@ export function note(id: string, text: string): WantedCall {
   return { id, tool: 'note', args: { text } };
 }
 
+/** Reads a value, which has no effect. */
+export function get(id: string, item: string): WantedCall {
+  return { id, tool: 'get', args: { item } };
+}
+
+/** Changes a value, and answers with the one before. */
+export function set(id: string, item: string, to: string): WantedCall {
+  return { id, tool: 'set', args: { item, to } };
+}
+
 export function approve(...calls: readonly WantedCall[]): Answers {
   return Object.fromEntries(calls.map(({ id }) => [id, { decision: 'approve', person: PERSON }]));
 }

@@ -18,7 +18,8 @@ interface Hold {
 
 /**
  * Takes the effects of tools over HTTP: `POST /effects`. It keeps each in memory and in a file, as
- * it comes. It does not know an approval, and merges no repetition.
+ * it comes. It does not know an approval, and merges no repetition. `get` answers with a value, and
+ * `set` with the one before; every value begins as `0`.
  */
 export class SinkServer {
   readonly server: Server;
@@ -27,6 +28,7 @@ export class SinkServer {
   readonly #arrived: Map<string, number> = new Map();
   readonly #behaviours: Map<string, Behaviour[]> = new Map();
   readonly #holds: Hold[] = [];
+  readonly #values: Map<string, string> = new Map();
 
   /** @param file - gets a line of JSON for each effect */
   constructor(file: string) {
@@ -63,16 +65,21 @@ export class SinkServer {
     if (behaviour?.does === 'fail') return end(response, 503, 'not now');
     if (behaviour?.does === 'hold' && !(await this.#held(call)))
       return void request.socket.destroy();
-    this.#take(effect);
+    const text = this.#take(effect);
     if (behaviour?.does === 'drop') return void request.socket.destroy();
     if (behaviour?.does === 'late') await pause(behaviour.ms);
     if (behaviour?.does === 'hold-reply') await this.#held(call);
-    end(response, 200, `${effect.tool} ${call} is done`);
+    end(response, 200, text);
   }
 
-  #take(effect: Effect): void {
+  #take(effect: Effect): string {
+    const { tool, call, args } = effect;
+    const value = this.#values.get(String(args['item'])) ?? '0';
+    if (tool === 'get') return value;
+    if (tool === 'set') this.#values.set(String(args['item']), String(args['to']));
     appendFileSync(this.#file, `${JSON.stringify(effect)}\n`);
     this.#effects.push(effect);
+    return tool === 'set' ? value : `${tool} ${call} is done`;
   }
 
   #held(call: string): Promise<boolean> {
