@@ -114,6 +114,7 @@ export async function startService(
       ...{ rules, trial },
       tools: config.tools.filter(({ name }) => name.includes('.')),
     },
+    rulesFile: config.policyFile,
     newest: new NewestRules(store, root, systemRandom),
   });
   const service: ServerService = {

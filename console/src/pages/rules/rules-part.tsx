@@ -26,9 +26,27 @@ function Report({ trajectory }: { readonly trajectory: string }) {
   if (found.isPending) return <Loading what="the report" />;
   if (found.data === undefined)
     return <Failed error={found.error} retry={() => void found.refetch()} />;
-  const { calls, rules } = found.data;
-  if (rules.length === 0)
-    return <Text size="sm">No rule asked or refused, of {calls} judged calls.</Text>;
+  const { calls, rules, gaps } = found.data;
+  return (
+    <>
+      {gaps.map((gap) => (
+        <Text key={gap.seq} size="sm">
+          <Anchor component={Link} href={timelineHref(gap.trajectory_id, gap.seq)} size="sm">
+            No server recorded {gap.calls} observed calls
+          </Anchor>
+          , <Inert>{`${gap.from} to ${gap.to}`}</Inert>
+        </Text>
+      ))}
+      {rules.length === 0 ? (
+        <Text size="sm">No rule asked or refused, of {calls} judged calls.</Text>
+      ) : (
+        <Rules rules={rules} />
+      )}
+    </>
+  );
+}
+
+function Rules({ rules }: { readonly rules: readonly RuleCount[] }) {
   return (
     <Table.ScrollContainer minWidth={420}>
       <Table fz="sm" aria-label="Rules that asked or refused">

@@ -13,7 +13,7 @@ import {
   readRow,
   type Stored,
 } from 'assize/internal/ledger';
-import { type CallRow, type Configuration, rulesDigest, rulesIn } from '#gateway';
+import { type CallRow, type Configuration, type Gap, rulesDigest, rulesIn } from '#gateway';
 
 /** The rules of an answer: those in force, the same without observation, or a trial set. */
 export type JudgingSet = 'force' | 'observed' | 'trial';
@@ -55,6 +55,13 @@ export interface RulesChange {
   readonly promoted?: NonNullable<Configuration['promoted']>;
 }
 
+/** Calls that hooks let through while no server answered. */
+export interface RecordedGap extends Gap {
+  readonly trajectory_id: string;
+  readonly seq: number;
+  readonly at: Instant;
+}
+
 /** The questions and refusals of rules since a time, also those that were only recorded. */
 export interface RulesReport {
   readonly since: Instant;
@@ -66,6 +73,8 @@ export interface RulesReport {
   readonly rules: readonly RuleCount[];
   /** The newest first. */
   readonly changes: readonly RulesChange[];
+  /** The newest first. */
+  readonly gaps: readonly RecordedGap[];
 }
 
 /** Number of entries per read. */
@@ -127,6 +136,7 @@ class Counting {
   readonly #values: Replayer['values'];
   readonly #counts: Map<string, OpenCount> = new Map();
   readonly #changes: RulesChange[] = [];
+  readonly #gaps: RecordedGap[] = [];
   #calls = 0;
   #tried = 0;
 
@@ -136,14 +146,18 @@ class Counting {
 
   report(since: Instant): RulesReport {
     const rules = [...this.#counts.values()].sort((a, b) => b.calls - a.calls);
-    return { since, calls: this.#calls, tried: this.#tried, rules, changes: this.#changes };
+    const [changes, gaps] = [this.#changes, this.#gaps];
+    return { since, calls: this.#calls, tried: this.#tried, rules, changes, gaps };
   }
 
   async add({ trajectory_id, seq, payload }: Entry): Promise<void> {
     const place = { trajectory_id, seq, at: payload.at };
     if (payload.kind === 'commit' && payload.action.name === 'configure')
       this.#changes.push({ ...place, ...(await this.#changed(payload)) });
-    else if (payload.kind === 'commit' && payload.action.name === 'call')
+    else if (payload.kind === 'commit' && payload.action.name === 'gap') {
+      const gap = await this.#read<Gap>(payload, payload.action.args);
+      if (gap !== undefined) this.#gaps.push({ ...place, ...gap });
+    } else if (payload.kind === 'commit' && payload.action.name === 'call')
       await this.#committed(place, payload);
     else if (payload.kind === 'pending_approval' && !isEffectPending(payload))
       await this.#asked(place, payload);

@@ -12,6 +12,7 @@ import { z } from 'zod';
 import { applyBegin, beginArgs } from './actions/begin.ts';
 import { applyCall, approveCall, callArgs, type RulesInForce } from './actions/call.ts';
 import { applyConfigure, configureArgs, configured, rulesDigest } from './actions/configure.ts';
+import { gapArgs } from './actions/gap.ts';
 import { applyPin, pinArgs } from './actions/pin.ts';
 import { applyReport, reportArgs } from './actions/report.ts';
 import { applySession, sessionArgs } from './actions/session.ts';
@@ -99,6 +100,7 @@ function domainOf(
       },
       reporting: { writes: ['/calls/*', '/open/*', '/read/*'] },
       attending: { writes: ['/sessions/*', '/turns/*'] },
+      noting: {},
       pinning: { reads: ['/rules'], writes: ['/pins/*'] },
       standing: { reads: ['/rules', '/spent'], writes: ['/standing/*'] },
       configuring: { reads: ['/calls'], writes: ['/rules', '/limits/*', '/used/*'] },
@@ -121,7 +123,7 @@ function domainOf(
         params: ['agent'],
         processes: ['calling', 'beginning', 'reporting', 'attending', 'standing'],
       },
-      gate: { processes: ['pinning', 'tidying'] },
+      gate: { processes: ['pinning', 'tidying', 'noting'] },
       admin: { processes: ['configuring', 'pinning', 'reporting', 'standing', 'tidying'] },
     },
     actions: {
@@ -186,6 +188,12 @@ function domainOf(
         description: 'Puts rules in force.',
         args: configureArgs,
         apply: (state, args) => applyConfigure(state, args),
+      },
+      gap: {
+        process: 'noting',
+        description: 'Records that hooks let observed calls through while no server answered.',
+        args: gapArgs,
+        apply: () => undefined,
       },
       tidy: {
         process: 'tidying',

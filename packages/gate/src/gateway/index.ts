@@ -19,6 +19,7 @@ export {
   USES,
 } from './actions/call.ts';
 export { type Configuration, rulesDigest } from './actions/configure.ts';
+export { type Gap, gapArgs } from './actions/gap.ts';
 export { definitionHash } from './actions/pin.ts';
 export { isTidyForEver, needsTidy } from './actions/tidy.ts';
 export { type CaseOptions, runCases, type StepResult } from './cases/run-cases.ts';
@@ -87,3 +88,4 @@ export {
 export type { CallRow, GatewayState, Session, StandingApproval } from './schema.ts';
 export { type UncoveredTerm, uncoveredTerms } from './uncovered-terms.ts';
 export { type UndoCall, undoCallOf } from './undo-call.ts';
+export { RulesAlone, unrecordedFileOf } from './without-server.ts';

@@ -5,6 +5,8 @@
  * Never: lets a call pass that it cannot read.
  */
 
+export { permission } from './answers.ts';
 export { CLAUDE_CODE_HOOKS } from './claude-code/hooks.ts';
 export { CODEX_HOOKS } from './codex/hooks.ts';
 export { handleEvent } from './handle-event.ts';
+export { type ObservedCall, observedCall } from './observed-call.ts';

@@ -1,3 +1,4 @@
+import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { setImmediate as yielded } from 'node:timers/promises';
 import { SERVER, type SystemWrits } from '@assize/command/operation';
 import { isAssizeError } from 'assize/internal/base';
@@ -16,6 +17,7 @@ import type { NewestRules } from '#calls';
 import {
   type Configuration,
   configuration,
+  type Gap,
   GatewayError,
   type GatewayState,
   type GatewayTool,
@@ -25,6 +27,7 @@ import {
   type Rules,
   rulesDigest,
   type TrialSet,
+  unrecordedFileOf,
 } from '#gateway';
 
 /** Trajectories that are looked at before other work of the process has its turn. */
@@ -53,6 +56,8 @@ export interface GatewayWorldsOptions {
         readonly trial?: TrialSet | undefined;
       }
     | undefined;
+  /** The rules file. Hooks of this machine note beside it which calls no server has recorded. */
+  readonly rulesFile?: string | undefined;
   readonly newest: NewestRules;
   readonly onFailure: (error: unknown) => void;
 }
@@ -78,6 +83,7 @@ export class GatewayWorlds {
   readonly #waiting: Set<string> = new Set();
   /** The head after which time alone gives `tidy` nothing to do. */
   readonly #clean: Map<string, Hash> = new Map();
+  #noting: Promise<void> | undefined;
 
   constructor(options: GatewayWorldsOptions) {
     const { rules, store } = options;
@@ -117,6 +123,7 @@ export class GatewayWorlds {
     if (this.#wanted === undefined) return;
     await newest.claim(this.#digest, clock.now());
     for (const name of this.worlds) await this.#configure(await assize.open(name));
+    await this.#recordGap();
   }
 
   /**
@@ -126,6 +133,7 @@ export class GatewayWorlds {
   async ready(trajectory: Trajectory): Promise<void> {
     if (this.#wanted === undefined || trajectory.domain.name !== 'gateway') return;
     await this.#attempt(trajectory.id, async () => trajectory);
+    await this.#recordGap();
   }
 
   /** Tries again where the rules could not be put in force yet. */
@@ -177,6 +185,27 @@ export class GatewayWorlds {
     if (known === 'halted' || known === undefined) return 'waiting';
     if (known.ruling === 'committed') return 'pinned';
     return known.ruling === 'rejected' ? 'refused' : 'waiting';
+  }
+
+  /** Records the calls that hooks let through while no server answered, in the first world. */
+  async #recordGap(): Promise<void> {
+    const { rulesFile, assize, onFailure } = this.#options;
+    const [world] = this.worlds;
+    if (rulesFile === undefined || world === undefined) return;
+    const file = unrecordedFileOf(rulesFile);
+    const taken = `${file}.taken`;
+    if (!existsSync(file) && !existsSync(taken)) return;
+    const work = async (): Promise<void> => {
+      // Hooks add lines meanwhile, to a new file.
+      if (!existsSync(taken)) renameSync(file, taken);
+      const text = readFileSync(taken, 'utf8');
+      const key = `gap ${contentHash(text)}`;
+      const ruling = await this.#propose(await assize.open(world), 'gap', 'gate', gapIn(text), key);
+      if (ruling !== 'halted' && ruling?.ruling !== 'frozen') rmSync(taken);
+    };
+    this.#noting ??= work().catch(onFailure);
+    await this.#noting;
+    this.#noting = undefined;
   }
 
   /** A failure in one trajectory must not hold up the others. */
@@ -281,4 +310,21 @@ export class GatewayWorlds {
     }
     return is;
   }
+}
+
+/** The calls that hooks have noted. A line that cannot be read counts as a call too. */
+function gapIn(text: string): Gap {
+  const lines = text.split('\n').filter((line) => line !== '');
+  const calls = lines.map((line) => notedIn(line));
+  const times = calls.flatMap(({ at }) => at ?? []).sort();
+  const agents: Record<string, number> = {};
+  for (const { agent = 'unknown' } of calls) agents[agent] = (agents[agent] ?? 0) + 1;
+  const [from = 'unknown'] = times;
+  return { from, to: times.at(-1) ?? from, calls: lines.length, agents };
+}
+
+function notedIn(line: string): { readonly at?: string; readonly agent?: string } {
+  const [, at, agent] =
+    /^\{"at":"([\d:.TZ-]{20,40})","agent":"(codex|claude-code)",/.exec(line) ?? [];
+  return at === undefined || agent === undefined ? {} : { at, agent };
 }

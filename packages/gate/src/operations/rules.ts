@@ -106,6 +106,19 @@ const report = operation({
           .describe('absent: the file was edited'),
       }),
     ),
+    gaps: z
+      .array(
+        z.strictObject({
+          trajectory_id: z.string(),
+          seq: z.number().int(),
+          at: instant,
+          from: z.string(),
+          to: z.string(),
+          calls: z.number().int(),
+          agents: counts,
+        }),
+      )
+      .describe('calls that hooks let through, because they were only observed, without a server'),
   }),
   run: async (request) => {
     const { path, query, service } = request;

@@ -1,5 +1,5 @@
 /** docs/guide/claude-code.md, followed with the real program and a model that follows a script. */
-import { existsSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { claudeProgram } from '../../../../tests/support/claude-code/program.ts';
@@ -46,10 +46,14 @@ describe.skipIf(claudeProgram() === undefined)(
   'Claude Code (absent without npm ci --prefix peers)',
   () => {
     test('the guide: installed, observed, enforced, held, approved, taken out', async () => {
-      const { guide } = place;
+      const { guide, home } = place;
       guide.sh(blockOf(PAGE, 'sh init'));
       const settings = join(guide.folder, '.claude/settings.local.json');
-      expect(statSync(settings).mode & 0o777).toBe(0o600);
+      const [token = ''] = readdirSync(join(home, '.assize')).filter((name) =>
+        name.endsWith('.token'),
+      );
+      expect(statSync(join(home, '.assize', token)).mode & 0o777).toBe(0o600);
+      expect(readFileSync(settings, 'utf8')).not.toContain('asz_');
       await guide.beginWith(PAGE);
       expect(guide.sh('assize init claude-code --check --url http://127.0.0.1:4517')).toContain(
         'the server answers',

@@ -103,7 +103,7 @@ describe.skipIf(claudeProgram() === undefined)(
       expect(JSON.parse(printed.out)).toEqual(
         JSON.parse(JSON.stringify(managedSettings({ ...terms, url: 'https://assize.example' }))),
       );
-      expect(printed.out).toContain('"Bearer $ASSIZE_TOKEN"');
+      expect(printed.out).toContain('assize hook claude-code --url https://assize.example ');
       expect(printed.out).not.toContain(stage.folder);
     });
   },

@@ -1,5 +1,5 @@
 /** `assize init codex` with the real program: trust, checks, and the text of the person. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { linesIn } from '../../../../tests/support/agents/ruling.ts';
@@ -22,10 +22,13 @@ interface Installing {
   ): Promise<{ readonly code: number | null; readonly said: string }>;
 }
 
-async function installing(config = ''): Promise<Installing> {
+/** `rules`: those of the server, in place of the first ones, which observe. */
+async function installing(config = '', rules?: string): Promise<Installing> {
   const api = await startResponsesApi({ work: [[append('call_1', 'a')]] });
   onTestFinished(() => api.close());
   const stage = hookedStage(api, config);
+  mkdirSync(join(stage.home, '.assize'), { recursive: true });
+  if (rules !== undefined) writeFileSync(join(stage.home, '.assize/assize.yaml'), rules);
   const env = {
     PATH: process.env['PATH'] ?? '',
     HOME: stage.home,
@@ -63,6 +66,7 @@ describe.skipIf(codexProgram() === undefined)(
     test('installed hooks are trusted, run without a flag, and are taken out', async () => {
       const { init, stage, api, file } = await installing(
         '# mine\n[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "true"',
+        'id: held',
       );
       const before = read(file);
       expect(await init('--yes')).toMatchObject({ code: 0 });
@@ -142,7 +146,7 @@ describe.skipIf(codexProgram() === undefined)(
     });
 
     test('hooks of a project are trusted in the configuration of the person', async () => {
-      const { init, stage, api, file } = await installing();
+      const { init, stage, api, file } = await installing('', 'id: held');
       const before = read(file);
       const own = join(stage.project, '.codex/config.toml');
       expect(await init('--project', '--yes')).toMatchObject({ code: 0 });

@@ -1,7 +1,7 @@
 import { fstatSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { guardClaudeCode } from './claude-code.ts';
-import { answerCodex, type CodexHookOptions, type HookEnd } from './codex.ts';
+import type { Agent } from './agent-answer.ts';
+import { answerEvent, type HookOptions } from './answer-event.ts';
 
 export const DEFAULTS = { url: 'http://127.0.0.1:4517', trajectory: 'calls', wait: '20' } as const;
 export const WAIT_SECONDS_MAX = 50;
@@ -18,7 +18,11 @@ export function isHookLine([command, agent, ...rest]: readonly string[]): boolea
 /** Runs a command of `assize hook` without the rest of the program. Returns the exit code. */
 export async function runHookLine(args: readonly string[]): Promise<number> {
   const [, agent, ...rest] = args;
-  const end = await (agent === 'codex' ? endOfCodex(rest) : endOfClaudeCode(rest));
+  const options = optionsIn(agent as Agent, rest);
+  const end =
+    typeof options === 'string'
+      ? ({ code: 2, out: '', err: `${options} Run assize init ${agent} again.\n` } as const)
+      : await answerEvent(standardInput, options);
   const [isOut] = await Promise.all([
     written(process.stdout, end.out),
     written(process.stderr, end.err),
@@ -27,39 +31,30 @@ export async function runHookLine(args: readonly string[]): Promise<number> {
   return isOut ? end.code : 2;
 }
 
-async function endOfClaudeCode(args: readonly string[]): Promise<HookEnd> {
-  const [option, url, second, sandbox, ...more] = args;
-  const isSandboxed = second === '--sandbox' && sandbox !== undefined;
-  const isKnown = (second === undefined || isSandboxed) && more.length === 0;
-  if (option === '--url' && url !== undefined && isKnown)
-    return guardClaudeCode(standardInput, url, sandbox);
-  const err =
-    'assize hook claude-code takes --url and an address. Run assize init claude-code again.\n';
-  return { code: 2, out: '', err };
-}
-
-async function endOfCodex(args: readonly string[]): Promise<HookEnd> {
-  const options = optionsIn(args);
-  if (typeof options === 'string')
-    return { code: 2, out: '', err: `${options} Run assize init codex again.\n` };
-  return answerCodex(standardInput, options);
-}
-
 /** The options of a line, or the text of its fault. */
-function optionsIn(args: readonly string[]): CodexHookOptions | string {
-  const string = { type: 'string' } as const;
-  const options = { url: string, 'token-file': string, trajectory: string, wait: string };
-  let values: { readonly [name in keyof typeof options]?: string };
+function optionsIn(agent: Agent, args: readonly string[]): HookOptions | string {
+  const names = ['url', 'token-file', 'rules', 'trajectory', 'wait'];
+  const terms = agent === 'codex' ? [] : ['pending', 'confirm', 'sandbox-digest'];
+  const more = agent === 'codex' ? [] : ['sandbox'];
+  const options = [...names, ...terms, ...more].map((name) => [name, { type: 'string' } as const]);
+  let values: { readonly [name: string]: string };
   try {
-    ({ values } = parseArgs({ args: [...args], options }));
+    ({ values } = parseArgs({ args: [...args], options: Object.fromEntries(options) }) as never);
   } catch (error) {
-    return `assize hook codex: ${String(error)}.`;
+    return `assize hook ${agent}: ${String(error)}.`;
   }
-  const { url, trajectory, wait, 'token-file': tokenFile } = { ...DEFAULTS, ...values };
-  if (tokenFile === undefined) return 'assize hook codex has no --token-file.';
+  const { url, trajectory, wait } = { ...DEFAULTS, ...values };
+  const { 'token-file': tokenFile, rules, sandbox } = values;
+  if (agent === 'codex' && tokenFile === undefined) return 'assize hook codex has no --token-file.';
   if (!/^\d{1,2}$/.test(wait) || Number(wait) > WAIT_SECONDS_MAX)
-    return `assize hook codex takes a --wait of 0 to ${WAIT_SECONDS_MAX} seconds.`;
-  return { url, trajectory, wait: Number(wait), tokenFile };
+    return `assize hook ${agent} takes a --wait of 0 to ${WAIT_SECONDS_MAX} seconds.`;
+  const given = Object.entries(values)
+    .filter(([name]) => terms.includes(name))
+    .map(([name, value]) => [name.replace('-digest', ''), value]);
+  return {
+    ...{ agent, url, trajectory, wait: Number(wait), tokenFile, rules, sandbox },
+    terms: Object.fromEntries(given),
+  };
 }
 
 async function standardInput(): Promise<string> {

@@ -6,18 +6,19 @@ import {
   withoutStore,
 } from '@assize/command';
 import { type Command, Option } from 'commander';
+import { OPTIONS, optionOf } from '../init/agents/hook-command.ts';
 import { DEFAULTS, runHookLine, WAIT_SECONDS_MAX } from './hook-line.ts';
 
 interface Options extends StorelessOptions {
   readonly url: string;
-  readonly tokenFile: string;
+  readonly tokenFile?: string;
+  readonly rules?: string;
   readonly trajectory: string;
   readonly wait: number;
-}
-
-interface GuardOptions extends StorelessOptions {
-  readonly url: string;
+  readonly pending?: string;
+  readonly confirm?: string;
   readonly sandbox?: string;
+  readonly sandboxDigest?: string;
 }
 
 /** `assize hook`, as the help shows it. `main.ts` runs its commands without this program. */
@@ -25,53 +26,48 @@ export function hook(program: Command): void {
   const command = program
     .command('hook')
     .description('answer an event of the hooks of an agent program');
-  withoutStore(
-    command
-      .command('codex')
-      .description('answer the event of Codex on standard input; assize init codex installs it')
+  for (const [agent, name] of [
+    ['codex', 'Codex'],
+    ['claude-code', 'Claude Code'],
+  ] as const) {
+    const one = command
+      .command(agent)
+      .description(`answer the event of ${name} on standard input; assize init installs it`)
       .addOption(new Option('--url <url>', 'address of the server').default(DEFAULTS.url))
-      .requiredOption(
+      .option(
         '--token-file <file>',
-        'file with a token of the agent, which only its owner can read',
+        'file with a token of the agent, which only its owner can read (default: ASSIZE_TOKEN)',
+      )
+      .option(
+        '--rules <file>',
+        'rules file of a server of this machine: calls that it only observes go on without the server',
       )
       .option('--trajectory <id>', 'trajectory of the domain gateway', DEFAULTS.trajectory)
       .addOption(
         new Option('--wait <s>', 'seconds that a call waits for a person')
           .argParser(upTo(WAIT_SECONDS_MAX))
           .default(Number(DEFAULTS.wait)),
-      ),
-  )
-    .addHelpText(
-      'after',
-      'A question that fails is refused: the exit code is 2, with the reason on standard error.',
-    )
-    .action(
-      inSession((_: Session, { url, tokenFile, trajectory, wait }: Options) =>
-        runHookLine(
-          ['hook', 'codex', '--url', url, '--token-file', tokenFile].concat([
-            '--trajectory',
-            trajectory,
-            '--wait',
-            String(wait),
-          ]),
-        ),
-      ),
-    );
-  withoutStore(
-    command
-      .command('claude-code')
-      .description(
-        'refuse a call of Claude Code unless Assize answers; assize init claude-code installs it',
+      );
+    if (agent === 'claude-code')
+      one
+        .option('--pending <answer>', 'the answer after the wait: deny or defer')
+        .option('--confirm <calls>', 'calls that the person at the terminal confirms too')
+        .option('--sandbox <file>', 'settings file whose sandbox no other settings may open')
+        .option('--sandbox-digest <digest>', 'of the rules that the sandbox follows');
+    withoutStore(one)
+      .addHelpText(
+        'after',
+        'A question that fails is refused: the exit code is 2, with the reason on standard error.',
       )
-      .requiredOption('--url <url>', 'address of the server')
-      .option('--sandbox <file>', 'settings file whose sandbox no other settings may open'),
-  ).action(
-    inSession((_: Session, { url, sandbox }: GuardOptions) =>
-      runHookLine(
-        ['hook', 'claude-code', '--url', url].concat(
-          sandbox === undefined ? [] : ['--sandbox', sandbox],
-        ),
-      ),
-    ),
-  );
+      .action(
+        inSession((_: Session, options: Options) => {
+          const words = Object.entries(options).flatMap(([option, value]) =>
+            NAMES.includes(option) ? [optionOf(option), String(value)] : [],
+          );
+          return runHookLine(['hook', agent, ...words]);
+        }),
+      );
+  }
 }
+
+const NAMES: readonly string[] = OPTIONS;

@@ -5,12 +5,10 @@ import { expect, test } from 'vitest';
 import { jsonValue } from '../../../../../tests/json-values.ts';
 import { cases } from '../../../../../tests/support/cases.ts';
 import {
-  addressIn,
   missingEvents,
-  programIn,
   type Settings,
   settingsIn,
-  tokensIn,
+  termsIn,
   withHooks,
   withoutHooks,
 } from './claude-code/hooks.ts';
@@ -22,7 +20,7 @@ import { faultOf, hasGateway, identityOf, unwrapped, wrapped } from './mcp/wrap.
 
 const TERMS = {
   ...{ program: ['/bin/assize'], url: 'http://127.0.0.1:4517', trajectory: 'calls' },
-  ...{ token: 'assize_1', tokenFile: '/t', wait: 20 },
+  ...{ tokenFile: '/t', wait: 20 },
   ...({ pending: 'deny', confirm: 'never' } as const),
 };
 const GATEWAY = { ...TERMS, program: ['/bin/node', '/bin/assize'] };
@@ -100,13 +98,13 @@ test('settings of any form are installed into, checked and undone, or refused', 
       const given = toldOr(() => settingsIn('f', text));
       if (given === undefined) return;
       expect(given).toEqual(JSON.parse(text.replace('\uFEFF', '')));
-      for (const read of [missingEvents, tokensIn, addressIn, programIn]) read(given);
+      for (const read of [missingEvents, termsIn]) read(given);
       const installed = settingsIn('f', JSON.stringify(withHooks(given, TERMS)));
       expect(missingEvents(installed)).toEqual([]);
-      expect(tokensIn(installed)).toContain(TERMS.token);
+      expect(termsIn(installed)).toEqual(TERMS);
       const left = withoutHooks(installed);
-      expect(tokensIn(left)).toEqual([]);
-      const others = ({ hooks: _, env: __, ...rest }: Settings) => rest;
+      expect(termsIn(left)).toBeUndefined();
+      const others = ({ hooks: _, ...rest }: Settings) => rest;
       expect(others(left)).toEqual(others(given));
     }),
     { numRuns: cases(4_000) },
@@ -120,7 +118,7 @@ test('settings without hooks of Assize are the same after an installation', () =
       const given = toldOr(() => settingsIn('f', text));
       if (given === undefined) return;
       const left = withoutHooks(withHooks(given, TERMS));
-      expect({ env: {}, hooks: {}, ...left }).toEqual({ env: {}, hooks: {}, ...given });
+      expect({ hooks: {}, ...left }).toEqual({ hooks: {}, ...given });
     }),
     { numRuns: cases(4_000) },
   );

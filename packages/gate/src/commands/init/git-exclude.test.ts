@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { excluding, including, requireUntracked, writeExclude } from './git-exclude.ts';
+import { excluding, including, writeExclude } from './git-exclude.ts';
 
 function folder(): string {
   const made = realpathSync(mkdtempSync(join(tmpdir(), 'assize-exclude-')));
@@ -41,18 +41,4 @@ test('nothing is excluded outside of a clone, or if it is ignored already', () =
   git(top, 'init', '-q');
   writeFileSync(join(top, '.gitignore'), '.claude/\n');
   expect(excluding(file)).toBeUndefined();
-});
-
-test('a file that git tracks gets no token', () => {
-  const top = folder();
-  const file = join(top, '.claude/settings.local.json');
-  expect(() => requireUntracked(file)).not.toThrow();
-  git(top, 'init', '-q');
-  mkdirSync(join(file, '..'));
-  writeFileSync(file, '{}');
-  expect(() => requireUntracked(file)).not.toThrow();
-  git(top, 'add', '-A');
-  expect(() => requireUntracked(file)).toThrow(`git rm --cached ${file}`);
-  git(top, 'rm', '--cached', '-q', file);
-  expect(() => requireUntracked(file)).not.toThrow();
 });

@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import { CliError, makeFolder, replaceFile } from '@assize/command';
+import { makeFolder, replaceFile } from '@assize/command';
 import type { ShownChange } from './agreement.ts';
 import { COPY_MARK } from './copied-file.ts';
 import { difference } from './difference.ts';
 
-const MARK = '# A file with a token, added by assize init.';
+const MARK = '# Settings of this machine, added by assize init.';
 
 /** The list of files that git ignores in one clone only, before and after a change. */
 export interface ExcludeChange {
@@ -16,8 +16,8 @@ export interface ExcludeChange {
 }
 
 /**
- * Keeps a file with a token, and its copy, out of commits. Undefined outside of a work tree of git,
- * and for files that are ignored or listed already.
+ * Keeps the settings of a person, and their copy, out of commits. Undefined outside of a work tree
+ * of git, and for files that are ignored or listed already.
  */
 export function excluding(file: string): ExcludeChange | undefined {
   const found = listFor(file);
@@ -26,19 +26,6 @@ export function excluding(file: string): ExcludeChange | undefined {
   const { path, before } = found;
   const end = before === '' || before.endsWith('\n') ? '' : '\n';
   return { path, before, after: `${before}${end}${blockOf(found.name)}` };
-}
-
-/**
- * Git ignores no file that it tracks already, so a token in it would be committed.
- *
- * @throws CliError `usage`
- */
-export function requireUntracked(file: string): void {
-  if (git(file, 'ls-files', '--error-unmatch', '--', file) === undefined) return;
-  throw new CliError(
-    'usage',
-    `Git tracks ${file}, and a token does not belong in a repository. Run git rm --cached ${file}, and commit that.`,
-  );
 }
 
 /** Takes the lines of `excluding` out again. Undefined if they are not there. */

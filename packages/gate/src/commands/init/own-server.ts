@@ -51,7 +51,7 @@ export async function findServer(folder: string, url: string | undefined): Promi
 }
 
 const CONFIG = 'assize.config.json';
-const RULES = 'assize.yaml';
+export const RULES = 'assize.yaml';
 
 /** Writes the files of a new server. Returns their paths. */
 export function writeServerFiles(

@@ -40,7 +40,7 @@ export function serverConfig({ person, address }: OwnServer): string {
   return `${JSON.stringify(config, undefined, 2)}\n`;
 }
 
-const LOOPBACK: readonly string[] = ['127.0.0.1', 'localhost', '[::1]'];
+export const LOOPBACK: readonly string[] = ['127.0.0.1', 'localhost', '[::1]'];
 
 /**
  * Where a server listens that its clients find at an address of this machine. Of another address

@@ -123,6 +123,10 @@ function print({ out }: Session, worlds: readonly World[], found: RulesReport): 
   const changes = found.changes.length;
   const changed = changes === 0 ? '' : ` The rules were changed ${counted(changes, 'time')}.`;
   out.line(line`${judged}${tried}.${changed}`);
+  for (const { from, to, calls, agents } of found.gaps)
+    out.line(
+      line`No server recorded ${counted(calls, 'call')} of ${most(agents)}, ${from} to ${to}.`,
+    );
 }
 
 function rowOf({ set, rule, ruling, calls, agents, tools, examples }: RuleCount) {

@@ -75,7 +75,7 @@ export async function holdAndApprove(
 }
 
 /** Starts commands, and resolves with their output. */
-function begun({ folder, environment }: ServedGuide, commands: string): Promise<string> {
+export function begun({ folder, environment }: ServedGuide, commands: string): Promise<string> {
   const child = spawn('sh', ['-eu', '-c', commands], {
     cwd: folder,
     env: environment,

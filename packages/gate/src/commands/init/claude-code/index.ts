@@ -13,8 +13,14 @@ import { type Command, Option } from 'commander';
 import { sandboxOfRules } from '../../sandbox/profile-in-force.ts';
 import { SECRET_NAMES } from '../../sandbox/secret-names.ts';
 import { type AgentOptions, withAgentWorks } from '../agents/agent-command.ts';
-import { goneFaults, ownProgram } from '../agents/hook-command.ts';
-import { hookedFaults } from '../agents/hooked-server.ts';
+import type { HookTerms } from '../agents/hook-command.ts';
+import {
+  hookTerms,
+  installedFaults,
+  removeToken,
+  tokenFileOf,
+  writeToken,
+} from '../agents/hooked-server.ts';
 import { CLAUDE_CODE_START, toolNotes } from '../agents/offered-tools.ts';
 import { CLAUDE_CODE, requireVersion } from '../agents/program-version.ts';
 import { faultOf, showFaults, showInstalled, showRemoved } from '../agents/show.ts';
@@ -25,19 +31,14 @@ import {
   type ExcludeChange,
   excluding,
   including,
-  requireUntracked,
   shownExclude,
   writeExclude,
 } from '../git-exclude.ts';
 import {
   type FoundServer,
   findServer,
-  isTokenOf,
   newFiles,
-  newToken,
   observationNotes,
-  revoke,
-  serverFaults,
   serverOf,
   TRAJECTORY,
   writeServerFiles,
@@ -45,20 +46,15 @@ import {
 import { firstRules } from '../server-files.ts';
 import { grouped } from './grouped.ts';
 import {
-  addressIn,
-  type HookTerms,
   managedSettings,
   missingEvents,
-  programIn,
   type Settings,
-  sandboxIn,
   settingsIn,
-  TOKEN_VARIABLE,
-  tokensIn,
+  termsIn,
   withHooks,
   withoutHooks,
 } from './hooks.ts';
-import { claudeSandbox, isOtherSandbox } from './sandbox.ts';
+import { type ClaudeSandbox, claudeSandbox, isOtherSandbox } from './sandbox.ts';
 import {
   managedFiles,
   managedHooks,
@@ -77,8 +73,6 @@ interface Options extends AgentOptions {
 }
 
 const AGENT = 'agent:claude-code';
-/** Only the person may read a file with a token. */
-const OWN = 0o600;
 
 /** `assize init claude-code`: puts the hooks of Assize into the settings of Claude Code. */
 export function initClaudeCode(init: Command): void {
@@ -114,34 +108,27 @@ async function install(session: Session, options: Options): Promise<ExitCode> {
   const version = await requireVersion(options.claude, CLAUDE_CODE);
   const path = settingsPath(options);
   const [text, before] = readSettings(path);
-  if (options.user !== true) requireUntracked(path);
   const found = await findServer(options.server, options.url);
   if (found.config !== undefined) await serverOf(options.server, AGENT);
-  const hidden = excluding(path);
+  const token = tokenFile(options);
+  const { pending, confirm } = options;
+  const terms = { ...hookTerms(found, options, token), pending, confirm };
   const sandbox = await sandboxOf(options, found, path, before);
-  const terms = { ...termsOf(found, options), ...(sandbox !== undefined && { sandbox }) };
-  const after = withHooks(withoutHooks(before), { ...terms, token: '<a token>' });
+  const after = withHooks(before, { ...terms, ...sandbox?.terms }, sandbox?.settings);
+  const hidden = excluding(path);
   if (!(await agreed(session, options, [{ path, before, after }, hidden, found])))
     return EXIT.negative;
   const files = writeServerFiles(options.server, found, sandbox !== undefined);
   const config = await serverOf(options.server, AGENT);
-  const [old] = tokensIn(before);
-  const isKept = old !== undefined && (await isTokenOf(config, AGENT, old));
-  const token = isKept ? old : await newToken(config, AGENT, `hooks in ${path}`);
-  await revoke(
-    config,
-    tokensIn(before).filter((each) => each !== token),
-  );
-  // Git knows about the file before the token is in it.
+  await writeToken(config, AGENT, { file: token, note: `hooks in ${path}` });
   writeExclude(hidden);
   const copy = copyOf(path, text);
-  const written = textOf(withHooks(before, { ...terms, token }));
-  writeCopied(path, originalOf(text, before, copy), written, copy, OWN);
+  writeCopied(path, originalOf(text, before, copy), textOf(after), copy);
   const { server } = options;
   const { address } = found;
   return showInstalled(session, {
     settings: path,
-    files,
+    files: [...files, token],
     version,
     config,
     address,
@@ -150,21 +137,22 @@ async function install(session: Session, options: Options): Promise<ExitCode> {
   });
 }
 
+function tokenFile(options: Options): string {
+  const path = options.user === true ? undefined : settingsPath(options);
+  return tokenFileOf(options.server, 'claude-code', path);
+}
+
 async function undo(session: Session, options: Options): Promise<ExitCode> {
   const path = settingsPath(options);
   const [text, before] = readSettings(path);
   const after = withoutHooks(before);
-  const tokens = tokensIn(before);
-  if (tokens.length === 0 && after === before)
-    throw new CliError('usage', `${path} has no hooks of Assize.`);
+  if (after === before) throw new CliError('usage', `${path} has no hooks of Assize.`);
   const listed = including(path);
   if (!(await agreed(session, options, [{ path, before, after }, listed]))) return EXIT.negative;
   const copy = copyOf(path, text);
   putBack(path, originalOf(text, before, copy), copy);
   writeExclude(listed);
-  const revoked = existsSync(options.server)
-    ? await revoke(await serverOf(options.server, AGENT), tokens)
-    : 0;
+  const revoked = await removeToken(options.server, AGENT, tokenFile(options));
   return showRemoved(session, path, { revoked, copy });
 }
 
@@ -180,24 +168,18 @@ function showManaged({ out }: Session, { url, wait, pending, confirm }: Options)
 async function check(session: Session, options: Options): Promise<ExitCode> {
   const { platform, env } = process;
   const managed = managedHooks({ platform, env });
-  const files = settingsFiles({ home: homedir(), project: resolve('.'), platform, env });
+  const files = settingsFiles({ home: homedir(), project: process.cwd(), platform, env });
   const path = managed?.path ?? settingsPath(options);
   const settings = managed?.settings ?? readSettings(path)[1];
   const missing = missingEvents(settings);
-  const address = addressIn(settings);
-  const [own = ''] = tokensIn(settings);
+  const terms = termsIn(settings);
   const faults = [
     ...(missing.length > 0 ? [`${path} lacks the hooks of ${missing.join(', ')}`] : []),
-    ...goneFaults(programIn(settings)),
     ...(managed === undefined
-      ? [...settingsFaults(files, address), ...(await sandboxChecked(options, files, settings))]
-      : settingsFaults(managedFiles({ platform, env }), address, true)),
+      ? [...settingsFaults(files), ...(await sandboxChecked(options, files, settings))]
+      : settingsFaults(managedFiles({ platform, env }), true)),
     ...(await requireVersion(options.claude, CLAUDE_CODE).then(() => [], faultOf)),
-    ...(missing.length > 0 || address === undefined
-      ? []
-      : managed === undefined
-        ? await hookedFaults(address, options, AGENT, own)
-        : await serverFaults(address, env[TOKEN_VARIABLE] ?? '')),
+    ...(terms === undefined ? [] : await installedFaults(terms, options, AGENT)),
   ];
   const { config } = await findServer(options.server, undefined);
   const observed = config === undefined ? [] : observationNotes(config);
@@ -205,13 +187,19 @@ async function check(session: Session, options: Options): Promise<ExitCode> {
   return showFaults(session, path, { faults, notes: [...observed, ...notes] });
 }
 
+interface Sandboxed {
+  readonly terms: Pick<HookTerms, 'sandbox' | 'sandboxDigest'>;
+  readonly settings: ClaudeSandbox;
+}
+
 /** The sandbox of the rules, as the settings of Claude Code have it. @throws CliError `usage` */
 async function sandboxOf(
-  { sandbox = false, user = false, server }: Options,
+  options: Options,
   found: FoundServer,
   path: string,
   before: Settings,
-): Promise<HookTerms['sandbox']> {
+): Promise<Sandboxed | undefined> {
+  const { sandbox = false, user = false } = options;
   if (!sandbox) return undefined;
   if (user) throw new CliError('usage', 'A sandbox is of one project: leave --user.');
   if (withoutHooks(before)['sandbox'] !== undefined)
@@ -219,34 +207,40 @@ async function sandboxOf(
       'usage',
       `${path} has a sandbox of its own. Take it out, or leave --sandbox.`,
     );
-  return { file: path, ...(await rulesSandbox(path, server, found)) };
+  return rulesSandbox(path, options, found);
 }
 
-async function rulesSandbox(path: string, server: string, { address, files }: FoundServer) {
+async function rulesSandbox(
+  path: string,
+  options: Options,
+  { address, files }: FoundServer,
+): Promise<Sandboxed> {
+  const { server } = options;
   const isNew = files.length > 0;
   const place = isNew ? { server, text: firstRules('${project}', undefined, true) } : { server };
   const { profile, digest } = await sandboxOfRules(place, { agent: 'claude-code' });
-  const unreadable = [...new Set([...profile.unreadable, path])];
+  const unreadable = [...new Set([...profile.unreadable, path, tokenFile(options)])];
   const secrets = Object.keys(process.env).filter((name) => SECRET_NAMES.test(name));
   const settings = claudeSandbox({ ...profile, unreadable }, { server: address, secrets });
-  return { digest, settings };
+  return { terms: { sandbox: path, sandboxDigest: digest }, settings };
 }
 
 /** Faults of the sandbox in the settings, compared with the rules. */
 async function sandboxChecked(
-  { server }: Options,
+  options: Options,
   files: readonly string[],
   settings: Settings,
 ): Promise<readonly string[]> {
-  const own = sandboxIn(settings);
-  if (own === undefined) return [];
-  const found = await findServer(server, addressIn(settings));
-  const { digest, settings: expected } = await rulesSandbox(own.file, server, found);
-  const isOther = own.digest !== digest || isOtherSandbox(settings['sandbox'], expected);
+  const { sandbox: file, sandboxDigest, url } = termsIn(settings) ?? {};
+  if (file === undefined) return [];
+  const found = await findServer(options.server, url);
+  const { terms, settings: expected } = await rulesSandbox(file, options, found);
+  const isOther =
+    sandboxDigest !== terms.sandboxDigest || isOtherSandbox(settings['sandbox'], expected);
   const again = 'run assize init claude-code --sandbox again';
   return [
-    ...openedSandbox(files, own.file),
-    ...(isOther ? [`the sandbox in ${own.file} is not that of the rules; ${again}`] : []),
+    ...openedSandbox(files, file),
+    ...(isOther ? [`the sandbox in ${file} is not that of the rules; ${again}`] : []),
   ];
 }
 
@@ -261,14 +255,9 @@ function agreed(
   ],
 ): Promise<boolean> {
   const lines = grouped(difference(shownText(before), shownText(after)));
-  return agreesTo(session, {
-    yes,
-    changes: [
-      ...(server === undefined ? [] : newFiles(server)),
-      { path, lines },
-      ...shownExclude(exclude),
-    ],
-  });
+  const files = server === undefined ? [] : newFiles(server);
+  const changes = [...files, { path, lines }, ...shownExclude(exclude)];
+  return agreesTo(session, { yes, changes });
 }
 
 interface SettingsChange {
@@ -277,23 +266,13 @@ interface SettingsChange {
   readonly after: Settings;
 }
 
-/** One line for each member and each event, without tokens. */
-function shownText(settings: Settings): string {
-  const { hooks, ...others } = withoutTokens(settings);
+/** One line for each member and each event. */
+function shownText({ hooks, ...others }: Settings): string {
   const lines = Object.entries(others).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
   const events = Object.entries((hooks ?? {}) as Settings).map(
     ([name, value]) => `hooks.${name}: ${JSON.stringify(value)}`,
   );
   return [...lines, ...events].join('\n');
-}
-
-/** A token does not belong on a terminal. */
-function withoutTokens(settings: Settings): Settings {
-  const text = tokensIn(settings).reduce(
-    (all, token) => all.replaceAll(token, '<a token>'),
-    JSON.stringify(settings),
-  );
-  return JSON.parse(text) as Settings;
 }
 
 function settingsPath({ user }: Options): string {
@@ -325,18 +304,4 @@ function textOf(settings: Settings): string {
   return Object.keys(settings).length === 0
     ? '{}\n'
     : `${JSON.stringify(settings, undefined, 2)}\n`;
-}
-
-function termsOf(
-  { address }: FoundServer,
-  { wait, pending, confirm }: Options,
-): Omit<HookTerms, 'token'> {
-  return {
-    program: ownProgram(),
-    url: address,
-    trajectory: TRAJECTORY,
-    wait,
-    pending,
-    confirm,
-  };
 }

@@ -4,8 +4,6 @@ import { dirname, join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { settingsFaults, settingsFiles } from './settings-files.ts';
 
-const ADDRESS = 'http://127.0.0.1:4517';
-
 let folder: string;
 
 beforeEach(() => {
@@ -35,44 +33,27 @@ test.each([
 ])('a line in %s that switches the hooks off is told', (path) => {
   for (const text of ['{"disableAllHooks":true}', '\uFEFF{ "disableAllHooks": true, } // off']) {
     const file = write(path, text);
-    expect(settingsFaults(files(), ADDRESS)).toEqual([
+    expect(settingsFaults(files())).toEqual([
       `${file} has disableAllHooks, so no hook of Assize runs; take it out`,
     ]);
   }
   write(path, '{"disableAllHooks":false}');
-  expect(settingsFaults(files(), ADDRESS)).toEqual([]);
+  expect(settingsFaults(files())).toEqual([]);
 });
 
 test('the settings of another folder and of an organisation count', () => {
   const own = write('own/settings.json', '{"disableAllHooks":true}');
-  expect(settingsFaults(files({ CLAUDE_CONFIG_DIR: join(folder, 'own') }), ADDRESS)).toHaveLength(
-    1,
-  );
+  expect(settingsFaults(files({ CLAUDE_CONFIG_DIR: join(folder, 'own') }))).toHaveLength(1);
   const managed = write('managed-settings.json', '{"allowManagedHooksOnly":true}');
-  expect(settingsFaults([own, managed], ADDRESS)).toEqual([
+  expect(settingsFaults([own, managed])).toEqual([
     expect.stringContaining(`${own} has disableAllHooks`),
     expect.stringContaining(`${managed} has allowManagedHooksOnly`),
   ]);
 });
 
-test('a list of allowed addresses without that of the hooks is told', () => {
-  const list = (...urls: readonly string[]) =>
-    write('project/.claude/settings.json', JSON.stringify({ allowedHttpHookUrls: urls }));
-  for (const urls of [[], ['http://127.0.0.1:4518/*'], ['https://*']]) {
-    list(...urls);
-    expect(settingsFaults(files(), ADDRESS)).toEqual([
-      expect.stringContaining('each call is refused'),
-    ]);
-  }
-  for (const urls of [['*'], ['http://127.0.0.1:*'], ['https://x/*', `${ADDRESS}/*`]]) {
-    list(...urls);
-    expect(settingsFaults(files(), ADDRESS)).toEqual([]);
-  }
-});
-
 test('a file that cannot be read is told, and an empty one is not', () => {
   const file = write('project/.claude/settings.json', '[]');
-  expect(settingsFaults(files(), ADDRESS)).toEqual([`${file} cannot be read; correct it`]);
+  expect(settingsFaults(files())).toEqual([`${file} cannot be read; correct it`]);
   write('project/.claude/settings.json', ' ');
-  expect(settingsFaults(files(), ADDRESS)).toEqual([]);
+  expect(settingsFaults(files())).toEqual([]);
 });

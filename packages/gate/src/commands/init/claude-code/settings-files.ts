@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isRecord } from 'assize/internal/base';
 import { parse } from 'jsonc-parser';
-import { BYTE_ORDER_MARK, textIn } from '../foreign-json.ts';
-import { addressIn, type Settings } from './hooks.ts';
+import { BYTE_ORDER_MARK } from '../foreign-json.ts';
+import { type Settings, termsIn } from './hooks.ts';
 import { type ReadSettings, sandboxFaults } from './sandbox.ts';
 
 export interface Places {
@@ -43,7 +43,7 @@ export function managedHooks(
 ): { readonly path: string; readonly settings: Settings } | undefined {
   for (const path of managedFiles(places)) {
     const settings = settingsIn(path);
-    if (settings !== undefined && addressIn(settings) !== undefined) return { path, settings };
+    if (settings !== undefined && termsIn(settings) !== undefined) return { path, settings };
   }
   return undefined;
 }
@@ -58,28 +58,13 @@ function managedFolder({ platform, env }: Pick<Places, 'platform' | 'env'>): str
  * The settings in any of the files that keep the hooks from running. A commit, a branch or an
  * administrator can change each of them.
  */
-export function settingsFaults(
-  files: readonly string[],
-  address: string | undefined,
-  isManaged: boolean = false,
-): string[] {
-  const read = readAll(files);
-  const allowed = read.flatMap(({ settings }) => settings?.['allowedHttpHookUrls'] ?? []);
-  const isBlocked =
-    read.some(({ settings }) => Array.isArray(settings?.['allowedHttpHookUrls'])) &&
-    address !== undefined &&
-    !allowed.some((pattern) => matches(textIn(pattern), address));
-  return [
-    ...read.flatMap(({ path, settings }) => {
-      if (settings === undefined) return [`${path} cannot be read; correct it`];
-      return (isManaged ? ['disableAllHooks'] : ['disableAllHooks', 'allowManagedHooksOnly'])
-        .filter((name) => settings[name] === true)
-        .map((name) => `${path} has ${name}, so no hook of Assize runs; take it out`);
-    }),
-    ...(isBlocked
-      ? [`allowedHttpHookUrls of ${files.join(', ')} lacks ${address}/*, so each call is refused`]
-      : []),
-  ];
+export function settingsFaults(files: readonly string[], isManaged: boolean = false): string[] {
+  return readAll(files).flatMap(({ path, settings }) => {
+    if (settings === undefined) return [`${path} cannot be read; correct it`];
+    return (isManaged ? ['disableAllHooks'] : ['disableAllHooks', 'allowManagedHooksOnly'])
+      .filter((name) => settings[name] === true)
+      .map((name) => `${path} has ${name}, so no hook of Assize runs; take it out`);
+  });
 }
 
 /** The settings in any of the files that open the sandbox which the file `own` turns on. */
@@ -104,12 +89,4 @@ function settingsIn(path: string): Readonly<Record<string, unknown>> | undefined
   });
   if (text.trim() === '') return {};
   return isRecord(settings) ? settings : undefined;
-}
-
-/** Whether a pattern, in which `*` stands for any text, allows the hooks at an address. */
-function matches(pattern: string, address: string): boolean {
-  const parts = pattern.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
-  return new RegExp(`^${parts.join('.*')}$`).test(
-    `${address}/v1/trajectories/calls/hooks/claude-code`,
-  );
 }

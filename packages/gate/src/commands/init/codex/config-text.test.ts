@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { hookTermsIn as termsIn } from '../agents/hook-command.ts';
 import { parsedConfig, trustOf, withBlock, withoutBlock, withoutTrust } from './config-text.ts';
 import { configuredFaults, configuredHooks } from './faults.ts';
-import { commandOf, hooksText, termsIn, trustText } from './hooks.ts';
+import { commandOf, hooksText, trustText } from './hooks.ts';
 
 const PATH = '/home/ada/.codex/config.toml';
 const TERMS = {

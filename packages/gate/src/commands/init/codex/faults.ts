@@ -1,16 +1,7 @@
-import { ANSWER_SECONDS } from '../../hook/codex.ts';
-import { readToken } from '../../hook/read-token.ts';
-import { goneFaults } from '../agents/hook-command.ts';
+import { ANSWER_SECONDS } from '../../hook/answer-event.ts';
+import { type HookTerms, hookTermsIn } from '../agents/hook-command.ts';
 import { isTable, type Table } from './config-text.ts';
-import {
-  type CodexTerms,
-  commandOf,
-  isOwnCommand,
-  QUESTIONS,
-  REPORTS,
-  termsIn,
-  timeoutOf,
-} from './hooks.ts';
+import { commandOf, isOwnCommand, QUESTIONS, REPORTS, timeoutOf } from './hooks.ts';
 import type { ListedHook } from './listed-hooks.ts';
 
 /** A hook of Assize in a configuration. */
@@ -51,7 +42,7 @@ export function configuredFaults(path: string, found: readonly ConfiguredHook[])
 }
 
 function hookFaults({ event, command, timeout, isForAll }: ConfiguredHook): string[] {
-  const terms = termsIn(command);
+  const terms = hookTermsIn(command);
   if (terms === undefined || command !== commandOf(event, terms))
     return [`the command of ${event} is not the one of Assize; run assize init codex again`];
   const matched = isForAll
@@ -61,7 +52,7 @@ function hookFaults({ event, command, timeout, isForAll }: ConfiguredHook): stri
 }
 
 /** A hook that reaches its own time-out lets the call through. */
-function timeFaults(event: string, timeout: unknown, terms: CodexTerms): string[] {
+function timeFaults(event: string, timeout: unknown, terms: HookTerms): string[] {
   const least = event === 'SessionEnd' ? 0 : terms.wait + 2 * ANSWER_SECONDS;
   return typeof timeout === 'number' && timeout >= least
     ? []
@@ -82,12 +73,6 @@ export function listedFaults(listed: readonly ListedHook[]): string[] {
       `Codex does not run the hook of ${event}, because it changed; run assize init codex again`,
     ];
   });
-}
-
-/** Faults of the files that a hook needs. */
-export function fileFaults({ program, tokenFile }: CodexTerms): string[] {
-  const token = readToken(tokenFile);
-  return [...goneFaults(program), ...('fault' in token ? [token.fault] : [])];
 }
 
 function tablesIn(value: unknown): readonly Table[] {

@@ -10,12 +10,16 @@ import {
   type Session,
   unreadable,
 } from '@assize/command';
-import { hashText } from 'assize/internal/canon';
 import { type Command, Option } from 'commander';
-import { readToken } from '../../hook/read-token.ts';
 import { type AgentOptions, withAgentWorks } from '../agents/agent-command.ts';
-import { ownProgram } from '../agents/hook-command.ts';
-import { hookedFaults } from '../agents/hooked-server.ts';
+import { hookTermsIn } from '../agents/hook-command.ts';
+import {
+  hookTerms,
+  installedFaults,
+  removeToken,
+  tokenFileOf,
+  writeToken,
+} from '../agents/hooked-server.ts';
 import { CODEX_START, toolNotes } from '../agents/offered-tools.ts';
 import { CODEX, requireVersion } from '../agents/program-version.ts';
 import { faultOf, showFaults, showInstalled, showRemoved } from '../agents/show.ts';
@@ -26,16 +30,13 @@ import {
   type FoundServer,
   findServer,
   newFiles,
-  newToken,
   observationNotes,
-  revoke,
   serverOf,
-  TRAJECTORY,
   writeServerFiles,
 } from '../own-server.ts';
 import { parsedConfig, trustOf, withBlock, withoutBlock, withoutTrust } from './config-text.ts';
-import { configuredFaults, configuredHooks, fileFaults, listedFaults } from './faults.ts';
-import { type CodexTerms, hooksText, termsIn, trustText } from './hooks.ts';
+import { configuredFaults, configuredHooks, listedFaults } from './faults.ts';
+import { hooksText, trustText } from './hooks.ts';
 import { type ListedHook, listedHooks } from './listed-hooks.ts';
 
 interface Options extends AgentOptions {
@@ -44,8 +45,6 @@ interface Options extends AgentOptions {
 }
 
 const AGENT = 'agent:codex';
-/** Only the person may read a file with a token. */
-const OWN = 0o600;
 
 /** `assize init codex`: puts the hooks of Assize into the configuration of Codex. */
 export function initCodex(init: Command): void {
@@ -75,13 +74,9 @@ interface Places {
 
 function placesOf({ project, server }: Options): Places {
   const user = join(process.env['CODEX_HOME'] ?? join(homedir(), '.codex'), 'config.toml');
-  if (project !== true) return { hooks: user, trust: user, token: resolve(server, 'codex.token') };
+  if (project !== true) return { hooks: user, trust: user, token: tokenFileOf(server, 'codex') };
   const hooks = resolve('.codex', 'config.toml');
-  return {
-    hooks,
-    trust: user,
-    token: resolve(server, `codex-${hashText(hooks).slice(0, 12)}.token`),
-  };
+  return { hooks, trust: user, token: tokenFileOf(server, 'codex', hooks) };
 }
 
 async function install(session: Session, options: Options): Promise<ExitCode> {
@@ -90,15 +85,13 @@ async function install(session: Session, options: Options): Promise<ExitCode> {
   const before = textOf(places.hooks);
   const found = await findServer(options.server, options.url);
   if (found.config !== undefined) await serverOf(options.server, AGENT);
-  const terms = termsOf(found, options, places.token);
+  const terms = hookTerms(found, options, places.token);
   const after = withBlock(withoutOwn(before, places), 'hooks', hooksText(terms), places.hooks);
   const shown = after === before ? after : `${after}${SHOWN_TRUST}`;
   if (!(await agreed(session, options, places, [before, shown], found))) return EXIT.negative;
   const made = writeServerFiles(options.server, found);
   const config = await serverOf(options.server, AGENT);
-  const old = readToken(places.token);
-  replaceFile(places.token, `${await newToken(config, AGENT, `hooks in ${places.hooks}`)}\n`, OWN);
-  if ('value' in old) await revoke(config, [old.value]);
+  await writeToken(config, AGENT, { file: places.token, note: `hooks in ${places.hooks}` });
   await writeTrusted(options, places, [before, after]);
   const { server } = options;
   const files = [...made, places.token];
@@ -192,35 +185,24 @@ async function undo(session: Session, options: Options): Promise<ExitCode> {
   const trust = textOf(places.trust);
   const left = withoutTrustBlock(trust, places, places.trust);
   if (left !== trust) write(places.trust, left);
-  const token = readToken(places.token);
-  rmSync(places.token, { force: true });
-  const tokens = 'value' in token ? [token.value] : [];
-  const revoked = existsSync(options.server)
-    ? await revoke(await serverOf(options.server, AGENT), tokens)
-    : 0;
+  const revoked = await removeToken(options.server, AGENT, places.token);
   return showRemoved(session, places.hooks, { revoked, copy });
 }
 
 async function check(session: Session, options: Options): Promise<ExitCode> {
   const places = placesOf(options);
   const found = configuredHooks(parsedConfig(textOf(places.hooks), places.hooks));
-  const terms = found.map(({ command }) => termsIn(command)).find((each) => each !== undefined);
+  const terms = found.map(({ command }) => hookTermsIn(command)).find((each) => each !== undefined);
   const faults = [
     ...configuredFaults(places.hooks, found),
     ...(await requireVersion(options.codex, CODEX).then(() => [], faultOf)),
     ...(await ownHooks(options.codex, places).then(listedFaults, faultOf)),
-    ...(terms === undefined ? [] : fileFaults(terms)),
-    ...(terms === undefined ? [] : await answerFaults(terms, options)),
+    ...(terms === undefined ? [] : await installedFaults(terms, options, AGENT)),
   ];
   const { config } = await findServer(options.server, undefined);
   const observed = config === undefined ? [] : observationNotes(config);
   const notes = await toolNotes('codex', options.codex, CODEX_START);
   return showFaults(session, places.hooks, { faults, notes: [...observed, ...notes] });
-}
-
-function answerFaults({ url, tokenFile }: CodexTerms, options: Options): Promise<string[]> {
-  const token = readToken(tokenFile);
-  return hookedFaults(url, options, AGENT, 'value' in token ? token.value : '');
 }
 
 /** The hooks of the configuration, as Codex knows them in this folder. */
@@ -234,10 +216,6 @@ async function ownHooks(codex: string, { hooks }: Places): Promise<readonly List
 
 function realOf(path: string): string {
   return existsSync(path) ? realpathSync(path) : path;
-}
-
-function termsOf({ address: url }: FoundServer, { wait }: Options, tokenFile: string): CodexTerms {
-  return { program: ownProgram(), url, trajectory: TRAJECTORY, tokenFile, wait };
 }
 
 /** @throws CliError `unreadable_file` */

@@ -5,8 +5,8 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { cases } from '../../../../../tests/support/cases.ts';
 import { type HookServer, startHookServer } from '../../../tests/support/agents/hook-server.ts';
-import { answerCodex, type HookEnd } from './codex.ts';
-import { readCodexAnswer } from './codex-answer.ts';
+import { type Agent, readAnswer } from './agent-answer.ts';
+import { answerEvent, type HookEnd } from './answer-event.ts';
 
 let folder: string;
 let tokenFile: string;
@@ -28,9 +28,11 @@ const asked = (
   hook_event_name: string,
   url: string,
   read?: () => Promise<string>,
+  agent: Agent = 'codex',
 ): Promise<HookEnd> => {
   const event = JSON.stringify({ hook_event_name, session_id: 's1' });
-  return answerCodex(read ?? (async () => event), { url, tokenFile, trajectory: 'a b', wait: 3 });
+  const options = { agent, url, tokenFile, trajectory: 'a b', wait: 3 };
+  return answerEvent(read ?? (async () => event), options);
 };
 
 const tool = (permissionDecision: string, more: object = {}) => ({
@@ -141,12 +143,58 @@ test('no answer but an exact permission is read as one', () => {
   fc.assert(
     fc.property(
       fc.constantFrom('PreToolUse', 'PermissionRequest'),
+      fc.constantFrom<Agent>('codex', 'claude-code'),
       fc.jsonValue(),
-      (event, answer) => {
+      (event, agent, answer) => {
         const isEmpty = event === 'PermissionRequest' && JSON.stringify(answer) === '{}';
-        expect('fault' in readCodexAnswer(event, answer)).toBe(!isEmpty);
+        expect('fault' in readAnswer(agent, event, answer)).toBe(!isEmpty);
       },
     ),
     { numRuns: cases(500) },
   );
+});
+
+describe('Claude Code', () => {
+  const ask = (event: string, url: string) => asked(event, url, undefined, 'claude-code');
+
+  test('each decision is told with its reason', async () => {
+    for (const decision of ['allow', 'deny', 'ask', 'defer']) {
+      const { url, calls } = await serving(tool(decision, { more: 1 }));
+      const { code, out } = await ask('PreToolUse', url);
+      expect({ code, out: JSON.parse(out) }).toEqual({ code: 0, out: tool(decision) });
+      expect(calls).toMatchObject([{ path: '/v1/trajectories/a%20b/hooks/claude-code?wait=3' }]);
+    }
+  });
+
+  test.each<[string, string, unknown]>([
+    ['no answer to a call', 'PreToolUse', {}],
+    ['another decision', 'PreToolUse', tool('maybe')],
+    ['a health check', 'PreToolUse', { status: 'ok' }],
+    ['a change of settings that is not blocked', 'ConfigChange', {}],
+    ['an answer to another event', 'Elicitation', request('deny')],
+    ['a list', 'PermissionRequest', []],
+  ])('%s refuses', async (_, event, answer) => {
+    const { url } = await serving(answer);
+    expect(await ask(event, url)).toMatchObject({ code: 2, out: '' });
+  });
+
+  test('settings that open its sandbox refuse a call before it is asked about', async () => {
+    const { url, calls } = await serving(tool('allow'));
+    const own = join(folder, 'settings.local.json');
+    const event = JSON.stringify({ hook_event_name: 'PreToolUse' });
+    const options = { agent: 'claude-code', url, tokenFile, trajectory: 'calls', wait: 1 } as const;
+    const ask = () => answerEvent(async () => event, { ...options, sandbox: own });
+    expect((await ask()).err).toContain('does not turn the sandbox on');
+    expect(calls).toEqual([]);
+  });
+
+  test('other answers are passed on whole, and a lost report stops nothing', async () => {
+    const told = { systemMessage: 'look', hookSpecificOutput: { additionalContext: 'x' } };
+    const { url } = await serving(told);
+    expect(JSON.parse((await ask('UserPromptSubmit', url)).out)).toEqual(told);
+    const block = { decision: 'block', reason: 'changed' };
+    const { url: other } = await serving(block);
+    expect(JSON.parse((await ask('ConfigChange', other)).out)).toEqual(block);
+    expect(await ask('PostToolUse', 'http://127.0.0.1:1')).toMatchObject({ code: 0, out: '' });
+  });
 });
