@@ -99,6 +99,48 @@ describe.skipIf(claudeProgram() === undefined)(
       expect(ran()).toBe(false);
     });
 
+    test.each([
+      ['takes too long', 'sleep 30'],
+      ['fails', 'exit 1'],
+      ['is killed', 'kill -9 $$'],
+      ['is missing', '/gone/assize'],
+    ])('a command hook that %s blocks the call', async (_, command) => {
+      const hook = { type: 'command', command, timeout: 2, onFailure: 'block' };
+      stage.write('project/.claude/settings.json', {
+        ...ALLOWED,
+        hooks: { PreToolUse: [{ hooks: [hook] }] },
+      });
+      const { told } = await started();
+      expect(told).toMatchObject([{ is_error: true }]);
+      expect(ran()).toBe(false);
+    });
+
+    test('a deferred call of a command hook runs once when its session is resumed', async () => {
+      const answer = (decision: string): void =>
+        stage.write('project/.claude/settings.json', {
+          hooks: {
+            PreToolUse: [
+              {
+                hooks: [
+                  {
+                    type: 'command',
+                    command: `cat > /dev/null; echo '${JSON.stringify(preToolUse(decision as never))}'`,
+                    onFailure: 'block',
+                  },
+                ],
+              },
+            ],
+          },
+        }) as never;
+      answer('defer');
+      const { sessionId = '', result } = await started();
+      expect(result).toMatchObject({ stop_reason: 'tool_deferred' });
+      expect(ran()).toBe(false);
+      answer('allow');
+      await runClaude(stage, { api: api.url, resume: sessionId });
+      expect(ran()).toBe(true);
+    });
+
     test('a deferred call runs once when its session is resumed', async () => {
       decide = () => preToolUse('defer');
       settings(hooks.url);
