@@ -60,7 +60,7 @@ test('mcp.md, from an empty folder', async () => {
   const page = 'mcp.md';
   guide.sh('assize init .');
   await guide.follow(page, ['sh init']);
-  expectShown(16);
+  expectShown(17);
   expect(guide.sh('assize log calls')).toMatch(/committed .* resolves \w+ as manager:grace/);
 });
 
