@@ -77,6 +77,15 @@ test('the added rules let this call through, and no other use of its program', (
   );
 });
 
+test('rules of the project of a call are judged for it, too', () => {
+  const text = `id: own\nrules:\n  - { id: secrets, deny: 'files/*', path: '\${project}/.env' }\n`;
+  const parts = [{ server: 'files', tool: 'read', args: { path: '/repo/a' } }];
+  const args = { server: 'claude-code', tool: 'Read', args: {}, project: '/repo', parts };
+  expect(rulesToAllow(readRules(text).rules, { agent: 'coder', args })).toEqual({
+    rules: [{ allow: 'files/read', path: '/repo/a' }],
+  });
+});
+
 test('a reason names the part, and the rule that would let it through', () => {
   const parts = [
     program('npm', ['test'], ['/repo']),

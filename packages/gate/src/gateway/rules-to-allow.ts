@@ -1,7 +1,8 @@
 import type { Json } from 'assize/internal/base';
-import type { CallArgs } from './actions/call.ts';
+import { type CallArgs, partsOf } from './actions/call.ts';
 import { type AnsweringRule, answeringRule } from './judge/answering-rule.ts';
 import { CompiledRules } from './judge/compiled-rules.ts';
+import { toolKey } from './names.ts';
 import { ruleText } from './rule-text.ts';
 import { flowText } from './rules/flow-text.ts';
 import { BUILT_IN, type Rules } from './rules/rules.ts';
@@ -16,17 +17,15 @@ export function rulesToAllow(
 ): { readonly rules: readonly AnsweringRule[] } | { readonly problem: string } {
   const judged = {
     agent,
-    tool: `${call.server}/${call.tool}`,
+    tool: toolKey(call.server, call.tool),
     args: call.args as Json,
-    parts: (call.parts ?? []).map(({ server, tool, args }) => ({
-      tool: `${server}/${tool}`,
-      args: args as Json,
-    })),
+    ...partsOf(call),
   };
+  const { project, parts = [] } = judged;
   const before = new CompiledRules(rules);
   const added = new Map<string, AnsweringRule>();
-  for (const part of judged.parts.length === 0 ? [judged] : judged.parts) {
-    const { asks } = before.judge({ agent, tool: part.tool, args: part.args });
+  for (const part of parts.length === 0 ? [judged] : parts) {
+    const { asks } = before.judge({ agent, ...part, ...(project !== undefined && { project }) });
     const rule = asks.some((ask) => ask.rule === BUILT_IN.default)
       ? answeringRule(part)
       : undefined;

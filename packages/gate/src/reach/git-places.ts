@@ -37,8 +37,9 @@ export async function gitPlaces(
   const at = only === 'unignored' ? folder : top;
   const isStatus = only === 'changed' || only === 'modified';
   const safe = isStatus ? await unfiltered(at) : [];
+  if (safe === undefined) return undefined;
   const lists = await Promise.all([
-    gitText(at, [...safe, ...LISTS[only], '--', ...all]),
+    gitText(at, [...LISTS[only], '--', ...all], safe),
     ...revisions.map((each) => between(top, each, all)),
   ]);
   if (lists.includes(undefined)) return undefined;

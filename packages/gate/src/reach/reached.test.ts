@@ -146,7 +146,11 @@ describe('git', () => {
     writeFileSync(join(root, 'run.sh'), `#!/bin/sh\ntouch ${ran}\n`, { mode: 0o755 });
     for (const key of ['core.fsmonitor', 'diff.external', 'core.pager', 'gpg.program'])
       git('config', key, join(root, 'run.sh'));
+    git('config', 'filter.a=b.clean', join(root, 'run.sh'));
+    writeFileSync(join(folder, '.git/info/attributes'), '* filter=a=b\n');
+    writeFileSync(join(folder, 'pkg/.env'), 'changed\n');
     await tracked('**/.env', '**/none');
+    await inPart(folder, { only: 'modified' }, ['**/.env']);
     expect(printed(root, 'ls', 'ran')).toEqual([]);
     git('status');
     expect(printed(root, 'ls', 'ran')).toEqual([ran]);

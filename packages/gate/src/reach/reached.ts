@@ -1,4 +1,4 @@
-import type { Stats } from 'node:fs';
+import { existsSync, type Stats } from 'node:fs';
 import { lstat, realpath } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -71,7 +71,7 @@ function reachedFrom(
   spec: ToolSpec | undefined,
   patterns: readonly string[],
 ): Promise<readonly string[]> {
-  const below = spec?.names_only === true ? [] : named;
+  const below = spec?.names_only === true ? [] : named.filter((path) => existsSync(path));
   return reachedPlaces({ named, below, ...NOTHING_MORE }, patterns);
 }
 
@@ -192,6 +192,9 @@ async function reachedBelow(
 ): Promise<readonly string[]> {
   const { only, revisions, follows } = use;
   const inside = places.filter((place) => isBelow(place, folder));
+  // Such as a folder of the machine of an agent, which is not that of the server.
+  if (!existsSync(folder))
+    return [...inside.map(({ path }) => path), ...globs.flatMap((each) => unseen(folder, each))];
   if (only !== undefined) {
     const patterns = [...inside.map(({ path }) => path), ...globs];
     const isKept = (path: string): boolean => !isLeftOut(path, folder, use, false);

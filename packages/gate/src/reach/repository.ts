@@ -12,13 +12,16 @@ export function repositoryOf(folder: string): string | undefined {
   }
 }
 
+/** The name and the value of a setting of git. */
+type Setting = readonly [name: string, value: string];
+
 /** No setting of a repository makes git run a program or fetch anything. */
-const SAFE = [
-  'core.fsmonitor=false',
-  'core.hooksPath=/dev/null',
-  'protocol.allow=never',
-  'log.showSignature=false',
-].flatMap((each) => ['-c', each]);
+const SAFE: readonly Setting[] = [
+  ['core.fsmonitor', 'false'],
+  ['core.hooksPath', '/dev/null'],
+  ['protocol.allow', 'never'],
+  ['log.showSignature', 'false'],
+];
 
 /** Nothing of the surroundings decides which repository git reads. */
 const ENV = {
@@ -37,26 +40,43 @@ const WAIT_MS = 2_000;
 export async function gitText(
   folder: string,
   args: readonly string[],
+  settings: readonly Setting[] = [],
 ): Promise<string | undefined> {
-  const env = { ...ENV, HOME: homedir() };
-  const given = ['--no-pager', ...SAFE, ...args];
+  const env = { ...ENV, HOME: homedir(), ...environmentOf([...SAFE, ...settings]) };
   const options = { cwd: folder, env, timeout: WAIT_MS, maxBuffer: LISTED_BYTES };
-  return promisify(execFile)('git', given, options).then(
+  return promisify(execFile)('git', ['--no-pager', ...args], options).then(
     ({ stdout }) => stdout,
     ({ code, stdout }) => (code === 1 ? stdout : undefined),
   );
 }
 
-/** Settings with which no filter of a repository runs while git compares files. */
-export async function unfiltered(folder: string): Promise<readonly string[]> {
-  const listed = await gitText(folder, [
-    'config',
-    '-z',
-    '--name-only',
-    '--get-regexp',
-    '^filter[.]',
+/** The variables that give git settings. A name of `-c NAME=VALUE` could have no `=`. */
+function environmentOf(settings: readonly Setting[]): Readonly<Record<string, string>> {
+  return Object.fromEntries([
+    ['GIT_CONFIG_COUNT', String(settings.length)],
+    ...settings.flatMap(([name, value], i) => [
+      [`GIT_CONFIG_KEY_${i}`, name],
+      [`GIT_CONFIG_VALUE_${i}`, value],
+    ]),
   ]);
-  const filters = new Set(listed?.split('\0').flatMap((name) => /^.*(?=[.])/.exec(name) ?? []));
-  const unset = ['clean=', 'process=', 'required=false'];
-  return [...filters].flatMap((name) => unset.flatMap((each) => ['-c', `${name}.${each}`]));
 }
+
+/**
+ * Settings with which no filter of a repository runs while git compares files. Undefined: git does
+ * not tell its filters.
+ */
+export async function unfiltered(folder: string): Promise<readonly Setting[] | undefined> {
+  const listed = await gitText(folder, ['config', '-z', '--name-only', '--get-regexp', FILTERS]);
+  const names = listed?.split('\0').filter((name) => name !== '');
+  const filters = new Set(names?.map((name) => name.slice(0, name.lastIndexOf('.'))));
+  return (
+    names &&
+    [...filters].flatMap((name): Setting[] => [
+      [`${name}.clean`, ''],
+      [`${name}.process`, ''],
+      [`${name}.required`, 'false'],
+    ])
+  );
+}
+
+const FILTERS = '^filter[.]';

@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs';
 import { CliError, readText, replaceFile } from '@assize/command';
-import type { Json } from 'assize/internal/base';
 import type { Instant } from 'assize/internal/canon';
 import { type LedgerStore, Replayer } from 'assize/internal/ledger';
 import { isSeq, parseDocument } from 'yaml';
 import { newestFirst } from '#calls';
-import { readCases } from '#gateway';
+import { type CallArgs, readCases } from '#gateway';
 import { casesFileOf } from '../rules-files.ts';
 
 interface Marked {
@@ -62,14 +61,11 @@ async function recordedStep(
       const read = await values.read(payload, action.args);
       const args = ('value' in read ? read.value : {}) as unknown as Recorded;
       if (args.id !== call) continue;
-      const parts = args.parts?.map((part) => ({
-        call: `${part.server}/${part.tool}`,
-        args: part.args,
-      }));
+      const { parts, project } = args;
       return {
-        call: `${args.server}/${args.tool}`,
-        args: args.args,
-        ...(parts !== undefined && { parts }),
+        ...writtenPart(args),
+        ...(parts && { parts: parts.map(writtenPart) }),
+        ...(project !== undefined && { project }),
         agent: action.role.params['agent'],
         expect: 'allow',
       };
@@ -81,9 +77,9 @@ async function recordedStep(
   );
 }
 
-interface RecordedPart {
-  readonly server: string;
-  readonly tool: string;
-  readonly args: Json;
+type RecordedPart = Pick<CallArgs, 'server' | 'tool' | 'args' | 'reaches'>;
+type Recorded = RecordedPart & Pick<CallArgs, 'id' | 'parts' | 'project'>;
+
+function writtenPart({ server, tool, args, reaches }: RecordedPart): object {
+  return { call: `${server}/${tool}`, args, ...(reaches && { reaches }) };
 }
-type Recorded = RecordedPart & { readonly id?: string; readonly parts?: readonly RecordedPart[] };

@@ -197,14 +197,18 @@ class Step {
   }
 
   #callArgs(id: string): object {
-    const { call = '', args = {}, parts } = this.#step;
+    const { call = '', args = {}, parts, reaches, project } = this.#step;
     const named = (name: string): { readonly server: string; readonly tool: string } => {
       const slash = name.indexOf('/');
       return { server: name.slice(0, slash), tool: name.slice(slash + 1) };
     };
     return {
       ...{ id, ...named(call), args },
-      ...(parts && { parts: parts.map((part) => ({ ...named(part.call), args: part.args })) }),
+      ...(parts && {
+        parts: parts.map(({ call: part, ...more }) => ({ ...named(part), ...more })),
+      }),
+      ...(reaches && { reaches }),
+      ...(project !== undefined && { project }),
     };
   }
 

@@ -52,13 +52,19 @@ const turn = shape.turns.unwrap().element.extend({ tools: patterns });
 
 const CALL = z.string().regex(/^[^*]+\/[^*]+$/, 'write server/tool');
 
+const reaches = z.array(z.string()).optional();
+
 const step = z.strictObject({
   call: CALL.optional(),
   args: z.record(z.string(), z.unknown()).optional(),
   /** The parts of the call, as hooks find them. */
   parts: z
-    .array(z.strictObject({ call: CALL, args: z.record(z.string(), z.unknown()) }))
+    .array(z.strictObject({ call: CALL, args: z.record(z.string(), z.unknown()), reaches }))
     .optional(),
+  /** The places that the call may reach beside those that it names. */
+  reaches,
+  /** The folder that `${project}` stands for. */
+  project: z.string().optional(),
   agent: agentName.optional(),
   /** An instant, or a time after the step before, such as `+90m`. */
   at: z.string().optional(),

@@ -35,6 +35,9 @@ test.each([
   'lefthook.yml',
   '.pre-commit-config.yaml',
   '.bashrc',
+  '.git/commondir',
+  '.git/config.worktree',
+  'src/bare/HEAD',
 ])('a write of %s is run later, and a reading is not', async (name) => {
   expect(await isLater(name)).toBe(true);
   expect(await file('read', name)).toEqual([]);

@@ -11,7 +11,9 @@ interface LaterLine {
  * program that is judged itself, such as `make`, runs them.
  */
 export const RUN_LATER: readonly LaterLine[] = [
-  line('https://git-scm.com/docs/githooks', '.githooks', '.git/modules'),
+  line('https://git-scm.com/docs/githooks', '.githooks'),
+  // Any folder with a HEAD may be a repository, whose settings git obeys.
+  line('https://git-scm.com/docs/gitrepository-layout', '.git', 'HEAD'),
   line('https://git-scm.com/docs/gitattributes', '.gitattributes'),
   line('https://git-scm.com/docs/git-config', '.gitconfig', '.config/git'),
   line('https://typicode.github.io/husky/how-to.html', '.husky', '.huskyrc*'),

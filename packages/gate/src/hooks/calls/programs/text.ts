@@ -76,7 +76,7 @@ const AWK = readsIf(
   '-F,--field-separator=t -v,--assign=t -f,--file=! -V,--version',
   (use) => {
     const [program] = operandsOf(use) ?? [];
-    return use.flags.has('--version') || (program !== undefined && isReadingAwk(program));
+    return program === undefined ? use.flags.has('--version') : isReadingAwk(program);
   },
   1,
 );
