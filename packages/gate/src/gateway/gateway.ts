@@ -202,7 +202,12 @@ function domainOf(
         apply: (state, _, { at }) => applyTidy(state, at),
       },
     },
-    counselors,
+    // No token has such a name: the server itself closes what no answer can let through.
+    counselors: {
+      ...counselors,
+      closer: (principal, { proposal }) =>
+        principal === 'assize:server' && proposal.action === 'call',
+    },
     invariants: (rules) => invariants(rules, tried !== undefined),
     ...(tried === undefined ? {} : { build: rulesDigest(tried) }),
   }) as unknown as Domain<GatewayState>;

@@ -2,10 +2,11 @@ import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { setImmediate as yielded } from 'node:timers/promises';
 import { SERVER, type SystemWrits } from '@assize/command/operation';
 import { isAssizeError } from 'assize/internal/base';
-import { contentHash, type Instant } from 'assize/internal/canon';
+import { addMicros, contentHash, type Instant } from 'assize/internal/canon';
 import {
   type BranchPayload,
   type Hash,
+  isEffectPending,
   Replayer,
   type RootPayload,
   readRow,
@@ -15,6 +16,8 @@ import type { Assize, Ruling, Trajectory } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import type { NewestRules } from '#calls';
 import {
+  BEGIN_HOURS,
+  type CallRow,
   type Configuration,
   configuration,
   type Gap,
@@ -208,6 +211,37 @@ export class GatewayWorlds {
     this.#noting = undefined;
   }
 
+  /** Closes the questions that wait in the worlds, and that no answer can let through any more. */
+  async closeStale(): Promise<void> {
+    for (const name of this.worlds) await this.#closeStale(await this.#options.assize.open(name));
+  }
+
+  async #closeStale(trajectory: Trajectory): Promise<void> {
+    const { rules, sessions } = trajectory.state() as unknown as GatewayState;
+    const now = this.#options.clock.now();
+    for (const { id, payload } of trajectory.approvals.pending()) {
+      if (isEffectPending(payload) || payload.proposal.action.name !== 'call') continue;
+      const { action, delta } = payload.proposal;
+      const [args, patches] = await Promise.all(
+        [action.args, delta.state].map((stored) => this.#replayer.values.read(payload, stored)),
+      );
+      const { session = '' } = valueIn<{ readonly session?: string }>(args) ?? {};
+      const rows = valueIn<readonly { readonly value?: Partial<CallRow> }[]>(patches) ?? [];
+      const judgedBy = rows.map(({ value }) => value?.rules).find((digest) => digest !== undefined);
+      const end = Object.hasOwn(sessions, session) ? sessions[session]?.endedAt : undefined;
+      const isOver = end !== undefined && addMicros(end, BEGIN_HOURS * HOUR_MICROS) < now;
+      const isOther = judgedBy !== undefined && judgedBy !== rules.digest;
+      if (!isOver && !isOther) continue;
+      const reason = isOther
+        ? 'the rules have changed; the same call is judged anew'
+        : 'the session ended more than a day ago';
+      // A person may answer first, and that counts.
+      await trajectory.approvals
+        .reject(id, { principal: SERVER, method: 'server', reason })
+        .catch((error: unknown) => this.#failed(trajectory.id, error));
+    }
+  }
+
   /** A failure in one trajectory must not hold up the others. */
   async #attempt(id: string, opened: () => Promise<Trajectory>): Promise<void> {
     if (this.#done.has(id)) return;
@@ -236,8 +270,10 @@ export class GatewayWorlds {
     }
     const ruling = await this.#propose(trajectory, 'configure', 'admin', wanted, key);
     if (ruling === 'halted' || ruling?.ruling === 'frozen') this.#waiting.add(id);
-    else if (ruling === undefined || ruling.ruling === 'committed') this.#done.add(id);
-    else
+    else if (ruling === undefined || ruling.ruling === 'committed') {
+      this.#done.add(id);
+      await this.#closeStale(trajectory);
+    } else
       throw new GatewayError(
         'bad_rules',
         `The rules ${wanted.rules.id} are not in force in ${id}: ${ruling.detail}. Correct the rules, and start again.`,
@@ -328,3 +364,9 @@ function notedIn(line: string): { readonly at?: string; readonly agent?: string 
     /^\{"at":"([\d:.TZ-]{20,40})","agent":"(codex|claude-code)",/.exec(line) ?? [];
   return at === undefined || agent === undefined ? {} : { at, agent };
 }
+
+function valueIn<T>(read: object | undefined): T | undefined {
+  return read !== undefined && 'value' in read ? (read.value as T) : undefined;
+}
+
+const HOUR_MICROS = 3_600_000_000;

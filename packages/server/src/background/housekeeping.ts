@@ -33,6 +33,7 @@ export function startHousekeeping(options: HousekeepingOptions): () => Promise<v
     () => assize.findExpiries(signal),
     () => gateways.configureAll(signal),
     () => gateways.tidyAll(signal),
+    () => gateways.closeStale(),
   ];
   const all = async (): Promise<void> => {
     for (const work of works) if (!signal.aborted) await work().catch(onFailure);
