@@ -1,3 +1,4 @@
+import { homedir } from 'node:os';
 import { posix } from 'node:path';
 import type { Json } from 'assize/internal/base';
 import { contentHash } from 'assize/internal/canon';
@@ -41,7 +42,7 @@ export async function shellParts(command: unknown, given: string): Promise<reado
   if (typeof command !== 'string') return [unparsed(command)];
   const { path, resolved } = await canonicalPath(given, '/');
   const cwd = resolved ?? path;
-  const parts = commandParts(command, { cwd });
+  const parts = commandParts(command, { cwd, home: homedir() });
   // A comment, or an assignment alone, does as much as `true`.
   return placed(parts.length > 0 ? parts : commandParts('true', { cwd }), cwd);
 }

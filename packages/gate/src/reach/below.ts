@@ -50,7 +50,9 @@ export async function foundBelow(
         };
       const path = posix.join(at, entry.name);
       if (isLeftOut(path, folder, use, entry.isDirectory())) continue;
-      const met = left.filter((pattern) => mayBeUnder(path, pattern));
+      // With names to look for, what a folder has inside decides.
+      const counts = !entry.isDirectory() || use.include.length === 0;
+      const met = left.filter((pattern) => counts && mayBeUnder(path, pattern));
       if (met.length > 0) places.push(path);
       left = left.filter((each) => !met.includes(each));
       if (left.length === 0 && !follows) return { places, links, whole: true };

@@ -46,12 +46,15 @@ export async function gitPlaces(
   const files = lists
     .flatMap((text, i) => namesIn(text as string, isStatus && i === 0))
     .map((name) => posix.join(top, name));
+  const commitOf = async (paths: readonly string[]): Promise<string | undefined> =>
+    only === 'tracked' ? gitText(top, ['log', '--all', '-1', '--format=%H', '--', ...paths]) : '';
+  const some = await commitOf(all);
   const found: string[] = [];
   for (const [pattern, paths] of specs) {
     const file = files.find((path) => mayBeUnder(path, pattern) && isKept(path));
     if (file !== undefined) found.push(file);
-    else if (only === 'tracked' && paths.length > 0) {
-      const commit = await gitText(top, ['log', '--all', '-1', '--format=%H', '--', ...paths]);
+    else if (some !== '' && paths.length > 0) {
+      const commit = await commitOf(paths);
       if (commit === undefined) return undefined;
       if (commit !== '') found.push(...unseen(top, pattern).filter(isKept));
     }

@@ -4,6 +4,7 @@
  *
  * Guarantees: a place that cannot be looked at counts as reached. No program of a project runs.
  */
+export { foundBelow, isLeftOut, type Names } from './below.ts';
 export { canonicalPath, namedPaths } from './file-path.ts';
 export { projectOf } from './project.ts';
 export { type Asking, reachesOf } from './reached.ts';

@@ -44,7 +44,8 @@ export async function gitText(
 ): Promise<string | undefined> {
   const env = { ...ENV, HOME: homedir(), ...environmentOf([...SAFE, ...settings]) };
   const options = { cwd: folder, env, timeout: WAIT_MS, maxBuffer: LISTED_BYTES };
-  return promisify(execFile)('git', ['--no-pager', ...args], options).then(
+  // A folder that is a file makes the call itself throw.
+  return (async () => promisify(execFile)('git', ['--no-pager', ...args], options))().then(
     ({ stdout }) => stdout,
     ({ code, stdout }) => (code === 1 ? stdout : undefined),
   );

@@ -31,7 +31,7 @@ export const RULE_SETS: readonly RuleSet[] = [
   { name: 'company', text: read('company.yaml'), stops: KINDS },
   {
     name: 'first',
-    text: firstRules('PROJECT'),
+    text: firstRules('PROJECT', { home: 'HOME' }),
     stops: KINDS.filter((kind) => kind !== 'migrations'),
   },
   { name: 'loose', text: read('loose.yaml'), stops: ['migrations', 'push', 'secret'] },
@@ -45,7 +45,7 @@ export const SANDBOXED_SETS: readonly RuleSet[] = [
   { name: 'company', text: `${read('company.yaml')}${COMMANDS_RUN}`, stops: KINDS },
   {
     name: 'first',
-    text: firstRules('PROJECT', undefined, true),
+    text: firstRules('PROJECT', { home: 'HOME', hasSandbox: true }),
     stops: KINDS.filter((kind) => kind !== 'migrations'),
   },
 ];

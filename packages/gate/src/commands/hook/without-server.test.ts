@@ -34,7 +34,7 @@ beforeEach(() => {
   writeFileSync(join(folder, 'token'), 'asz_1', { mode: 0o600 });
   rules = join(folder, 'assize.yaml');
   noted = join(folder, 'assize.unrecorded.jsonl');
-  writeFileSync(rules, firstRules('${project}', '2099-01-01'), { mode: 0o600 });
+  writeFileSync(rules, firstRules('${project}', { until: '2099-01-01' }), { mode: 0o600 });
 });
 
 function asked(
@@ -102,7 +102,10 @@ test('a rule that counts calls is refused where it is enforced', async () => {
 
 test.each<[string, () => void]>([
   ['holds', () => writeFileSync(rules, firstRules('${project}'))],
-  ['observes no longer', () => writeFileSync(rules, firstRules('${project}', '2020-01-01'))],
+  [
+    'observes no longer',
+    () => writeFileSync(rules, firstRules('${project}', { until: '2020-01-01' })),
+  ],
   ['observes other agents', () => rewrite((text) => text.replace('until', 'agents: [ada]\nuntil'))],
   [
     'observes one rule alone',

@@ -67,7 +67,10 @@ export function writeServerFiles(
     [join(folder, CONFIG), serverConfig({ person, address })],
   ];
   if (!existsSync(rules))
-    files.push([rules, firstRules('${project}', observedUntil(systemClock.now()), hasSandbox)]);
+    files.push([
+      rules,
+      firstRules('${project}', { until: observedUntil(systemClock.now()), hasSandbox }),
+    ]);
   writeNew(files, false);
   return files.map(([path]) => path);
 }

@@ -1,3 +1,5 @@
+import { homedir } from 'node:os';
+
 /** The agent whose calls the MCP gateway makes. The gateway pins definitions. */
 export const MCP_AGENT = 'agent:mcp';
 
@@ -55,38 +57,88 @@ function listening(address: string): { readonly host?: string; readonly port?: n
   };
 }
 
+/** Places of the system that tell nothing of a person. */
+const SYSTEM_PLACES =
+  '/dev/null, /etc/os-release, /proc/cpuinfo, /proc/meminfo, /proc/version, /usr/include, /usr/lib/os-release';
+
+/** Programs that change the files that they name, and commands of git that change the work tree. */
+const PROGRAMS =
+  'shell/chmod, shell/cp, shell/find, shell/gzip, shell/ln, shell/mkdir, shell/mv, shell/rm, shell/sed, shell/sort, shell/tee, shell/touch';
+const GIT =
+  'add, branch, checkout, cherry-pick, commit, fetch, merge, mv, pull, reset, restore, revert, stash apply, stash pop, stash push, switch, tag';
+
+/** Files that hold keys, in any folder and in the home folder. */
+const SECRETS: readonly string[] = [
+  ...[
+    '.env',
+    '.env.local',
+    '.env.*.local',
+    '.env.development',
+    '.env.production',
+    '.env.staging',
+    '.env.test',
+  ],
+  ...['*.pem', 'id_rsa*', 'id_ed25519*', 'id_ecdsa*', '.git-credentials', '.netrc'],
+];
+const HOME_SECRETS: readonly string[] = '.ssh .aws .config/gcloud .kube .gnupg .npmrc'.split(' ');
+
+/** When the rules begin to hold, and for whom. Default: now, for the person who runs this. */
+interface FirstRules {
+  readonly until?: string;
+  readonly home?: string;
+  readonly hasSandbox?: boolean;
+}
+
 /**
  * Rules to begin with: reading is free, work in the project is free, the rest asks. `until`: the
  * day to which they only observe, except for secrets and the settings of the agents.
  */
-export function firstRules(project: string, until?: string, hasSandbox = false): string {
+export function firstRules(
+  project: string,
+  { until, home = homedir(), hasSandbox = false }: FirstRules = {},
+): string {
+  const place = JSON.stringify(project);
+  const secrets = [
+    // A name without stars is also known under its other names.
+    `${project}/.env`,
+    ...SECRETS.map((name) => `**/${name}`),
+    ...HOME_SECRETS.map((name) => `${home}/${name}`),
+  ];
   const observe = until === undefined ? '' : `mode: observe\nuntil: ${until}\n`;
   return `# Rules for the calls of coding agents. Check them with: assize policy check assize.yaml
 id: coding
 ${observe}default: ask
 rules:
-  - { id: look, allow: ['files/*', 'shell/*'], class: read, path: ${JSON.stringify(project)} }
+  - { id: look, allow: ['files/*', 'shell/*'], class: read, path: [${place}, ${SYSTEM_PLACES}] }
+  - { id: names, allow: [shell/ls, shell/test], class: read }
   - { id: search, allow: ['web/search', 'claude-code/*', 'codex/*'], class: read }
-  - { id: edit, allow: ['files/write', 'files/edit', 'shell/write'], path: ${JSON.stringify(project)} }
+  - { id: edit, allow: ['files/write', 'files/edit', 'shell/write'], path: ${place} }
   - id: git
     allow: shell/git
-    path: ${JSON.stringify(project)}
-    where: [{ path: /command, in: [add, commit, branch, stash push] }]
-${hasSandbox ? SANDBOX_RULES : REMOVAL_RULES}  - id: secrets
+    path: ${place}
+    where: [{ path: /command, in: [${hasSandbox ? 'add, commit, branch, stash push' : GIT}] }]
+${hasSandbox ? SANDBOX_RULES : workRules(place)}  - id: secrets
     deny: ['files/*', 'shell/*']
-    path: [${JSON.stringify(`${project}/.env`)}]
+    path: ${JSON.stringify(secrets)}
     because: Secrets stay where they are.
     mode: enforce
   - { id: settings, ask: [claude-code/settings, codex/settings], standing: false, mode: enforce }
   # To let a command through without a question, take the mark of this line away. It then runs what
   # package.json says, which the agent may have written:
-  # - { id: test, allow: shell/npm, path: ${JSON.stringify(project)}, where: [{ path: /command, is: test }] }
+  # - { id: test, allow: shell/npm, path: ${place}, where: [{ path: /command, is: test }] }
 `;
 }
 
-const REMOVAL_RULES = `  - { id: git-removes, ask: shell/git, where: [{ path: /flags, any: [--delete, --force, --move, --amend] }] }
-  - { id: remove, ask: [shell/rm, shell/mv] }
+/** Work in the project is free, and what removes more than it names asks. */
+function workRules(place: string): string {
+  return `  - id: files
+    allow: [${PROGRAMS}]
+    path: ${place}
+  - { id: pack, allow: shell/tar, path: ${place}, where: [{ path: /flags, any: [--create] }] }
+  - { id: git-removes, ask: shell/git, where: [{ path: /flags, any: [--delete, --force, --move, --amend, --hard, --discard-changes] }] }
+  - { id: remove, ask: shell/rm, where: [{ path: /flags, any: [--recursive] }] }
 `;
+}
 
 /**
  * The operating system holds a command in a sandbox, so only what leaves it is asked about. Outside

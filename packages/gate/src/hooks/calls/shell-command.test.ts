@@ -1,5 +1,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: expansions of the shell
-import { describe, expect, test } from 'vitest';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
 import { commandParts } from './shell-command.ts';
 
 const PLACE = { cwd: '/repo', home: '/home/ada' };
@@ -43,10 +46,7 @@ describe('every command that could run is a part', () => {
     ],
     ['time -p rm; command -v rm', ['rm', 'command -v rm → /repo/rm']],
     ['f() { rm x; }; f', ['shell/dynamic rm x', 'rm x → /repo/x', 'f', 'shell/dynamic f']],
-    [
-      "find a -exec rm b ';'",
-      ['find a -exec rm b ; → /repo/a /repo/rm /repo/b /repo/;', 'rm b → /repo/b'],
-    ],
+    ["find a -exec rm b ';'", ['find a -exec rm b ; → /repo/a /repo/;', 'rm b → /repo/b']],
     ['# rm\necho "; rm" \'; rm\' a#b', ['echo ; rm ; rm a#b']],
   ])('%j', (command, expected) => expect(partsOf(command)).toEqual(expected));
 });
@@ -88,7 +88,7 @@ describe('words', () => {
       ],
     ],
     ['rm $x', ['shell/dynamic $x', 'rm ∅']],
-    ['rm /a/b/*', ['shell/dynamic /a/b/*', 'rm ∅ → /a/b']],
+    ['rm /a/b/*', ['rm /a/b/* → /a/b']],
     [
       'rm {a,b} ~bob a=~',
       ['shell/dynamic {a,b}', 'shell/dynamic ~bob', 'shell/dynamic a=~', 'rm ∅ ∅ ∅'],
@@ -147,7 +147,8 @@ describe('folders', () => {
     ['if cd a; then rm x; else rm y; fi', ['cd a → /repo/a', 'rm x → /repo/a/x', 'rm y → /repo/y']],
     ['cd $x && rm y', ['shell/dynamic $x', 'cd ∅', 'shell/dynamic rm y', 'rm y → /repo/y']],
     ['cd $x && rm /y', ['shell/dynamic $x', 'cd ∅', 'rm /y → /y']],
-    ['pushd a && rm y', ['pushd a → /repo/a', 'shell/dynamic rm y', 'rm y → /repo/y']],
+    ['pushd a && rm y', ['pushd a → /repo/a', 'rm y → /repo/a/y']],
+    ['popd && rm y', ['popd', 'shell/dynamic rm y', 'rm y → /repo/y']],
     [
       'cd a && cd .. && rm x',
       ['cd a → /repo/a', 'shell/dynamic cd ..', 'cd .. → /repo', 'rm x → /repo/x'],
@@ -224,8 +225,31 @@ describe('the effect of these texts is only known while they run', () => {
       'ssh h rm',
     ],
     ...[
-      'find . -delete',
-      'find . -exec rm {} +',
+      'find . -exec rm a{} +',
+      'find . -execdir rm {} +',
+      'find . -L -follow -exec rm {} +',
+      'find $x -delete',
+      'find . | xargs -0 rm',
+      'find . -print0 | xargs rm',
+      'find . -print0 | xargs -0 sh',
+      'find . -print0 | xargs -0 -a x rm',
+      'find . -print0 | sort -z | xargs -0 rm',
+      'for f in a b; do $f; done',
+      'for f in push log; do git $f; done',
+      'for f in a; do g=1; f=b; rm $f; done',
+      'for f in a; do read f; rm $f; done',
+      'for f in a; do for f in b; do rm $f; done; done',
+      'for f in -rf; do rm $f a; done; for f in -rf a; do rm $f; done',
+      "for f in a b; do bash -c 'rm $f'; done",
+      "for f in 'a b' c; do rm $f; done",
+      'for f in a b; do :; done; rm $f',
+      'cat <<< $x',
+      'cat <<E\n$x\nE\n',
+      'rm *; touch b',
+      'shopt -s dotglob',
+      "sed 'w a' b",
+      'sed -n 1e b',
+      'cat /proc/self/cwd/a',
       'sudo -s',
       'sudo -Z rm',
       'env -S "rm x"',
@@ -322,4 +346,63 @@ describe('a text that cannot be read safely is one part', () => {
 test('a command without programs has no parts', () => {
   for (const command of ['', ' ', '\n', '# rm', 'x=1', '[[ a == b ]]'])
     expect(partsOf(command)).toEqual([]);
+});
+
+describe('words become known', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'assize-words-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  mkdirSync(join(folder, 'src/deep'), { recursive: true });
+  for (const name of ['src/a.js', 'src/b.js', 'src/.c.js', 'src/deep/d.js', '--pre=x', '.env'])
+    writeFileSync(join(folder, name), '');
+  symlinkSync('../.env', join(folder, 'src/link.ts'));
+  const parts = (command: string) => commandParts(command, { cwd: folder });
+  const named = (command: string): readonly string[] =>
+    parts(command).flatMap(({ tool, args }) =>
+      tool === 'dynamic'
+        ? ['dynamic']
+        : ((args['paths'] ?? []) as string[]).map((path) => path.slice(folder.length + 1)),
+    );
+
+  test.each<[string, readonly string[]]>([
+    ['cat src/*.js', ['src/a.js', 'src/b.js']],
+    ['cat src/.*.js', ['src/.c.js']],
+    ['cat src/**/*.js', ['src/a.js', 'src/b.js', 'src/deep/d.js']],
+    ['cat src/[!b].js src/?.js', ['src/a.js', 'src/b.js']],
+    ['cat "src"/*.j"s"', ['src/a.js', 'src/b.js']],
+    ['cat s*/*/d.js', ['src/deep/d.js']],
+    ['cat src/*.ts', ['src/link.ts']],
+    ['cat src/none*', ['src']],
+    ['cat src/@(a|b).js', ['dynamic', 'src']],
+    ['cat .e*', ['.env']],
+    ['cat src/*/../a.js', ['dynamic', 'src/a.js']],
+    ['rg x *', ['dynamic', 'x', 'src']],
+    ['for f in src/*.js; do wc $f; done', ['src/a.js', 'src/b.js']],
+    ['for f in a b; do cat "src/$f.js"; done', ['src/a.js', 'src/b.js']],
+    ['for f in a b; do echo "== $f"; done', []],
+    ['cd src && cat *.js', ['src', 'src/a.js', 'src/b.js']],
+    ['pushd src && cat a.js', ['src', 'src/a.js']],
+    ['ln -s ../.env src/x', ['src/x', 'src/.env', '.env']],
+  ])('%s', (command, expected) => expect(named(command)).toEqual(expected));
+
+  test.each<[string, string, object]>([
+    ["find src -name '*.js' -exec cat {} +", 'cat', { below: ['src'], include: ['*.js'] }],
+    ["find src -name '*.js' -o -name b -exec cat {} +", 'cat', { below: ['src'] }],
+    ["find src ! -name '*.js' -exec cat {} +", 'cat', { below: ['src'] }],
+    ["find . -name '*.js' -exec grep -r x {} +", 'grep', { below: [''] }],
+    ["find src -name '*.js' -print0 | xargs -0 cat", 'cat', { below: ['src'], include: ['*.js'] }],
+    ['find src -type f -delete', 'rm', { below: ['src'] }],
+    ["rg -g '*.{js,ts}' x", 'rg', { below: [''], include: ['*.js', '*.ts'] }],
+  ])('%s goes below', (command, program, expected) => {
+    expect(named(command)).not.toContain('dynamic');
+    const { below, include } = parts(command).find(({ tool }) => tool === program)?.args ?? {};
+    const names = (below as string[]).map((path) => path.slice(folder.length + 1));
+    expect({ below: names, ...(include !== undefined && { include }) }).toEqual(expected);
+  });
+
+  test('a folder with too many names is not looked through', () => {
+    mkdirSync(join(folder, 'many'));
+    for (let i = 0; i < 200; i++) writeFileSync(join(folder, `many/${i}`), '');
+    expect(named('cat many/1*')).not.toContain('dynamic');
+    expect(named('cat many/*')).toEqual(['dynamic', 'many']);
+  });
 });

@@ -1,5 +1,6 @@
 import type { Json } from 'assize/internal/base';
 import type { CallContent, CallPart } from '#calls';
+import { globbed } from '../calls/programs/search.ts';
 import { fileParts, ownCall, serverName, shellParts, textOf, toolName } from '../own-call.ts';
 import type { ToolEvent } from './events.ts';
 
@@ -77,16 +78,23 @@ async function globParts(
   return fileParts('search', isWhole || path === '' ? start : `${path}/${start}`, cwd);
 }
 
-/** The search reads every file below its folder, but for those that git ignores. */
+/** The search reads every file below its folder that its glob names, or that git does not ignore. */
 async function grepParts(
   { path, glob }: ToolEvent['tool_input'],
   cwd: string,
 ): Promise<readonly CallPart[]> {
   const globs = textOf(glob).split(/[\s,]+(?![^{]*\})/);
-  const include = globs.filter((each) => each !== '');
+  const { include, except } = globbed(globs.filter((each) => each !== ''));
+  const only = include.length === 0 && { only: 'unignored' };
   return (await fileParts('search', path ?? cwd, cwd)).map((part) => ({
     ...part,
-    args: { ...part.args, below: [part.args['path'] as string], include, only: 'unignored' },
+    args: {
+      ...part.args,
+      below: [part.args['path'] as string],
+      include,
+      ...(except.length > 0 && { except }),
+      ...only,
+    },
   }));
 }
 

@@ -45,7 +45,8 @@ async function partsOf(change: Change, cwd: string): Promise<readonly CallPart[]
 /** The part of the program that does the same, so that rules about it hold. */
 async function program(name: string, argv: readonly string[], cwd: string): Promise<CallPart> {
   const paths = (await Promise.all(argv.map((each) => namedPaths(each, cwd)))).flat();
-  return { server: 'shell', tool: name, args: { argv, paths: [...new Set(paths)], cwd } };
+  const args = { argv, paths: [...new Set(paths)], cwd, command: '', flags: [], targets: argv };
+  return { server: 'shell', tool: name, args };
 }
 
 /**

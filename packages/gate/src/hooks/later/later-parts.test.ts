@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { commandParts } from '../calls/shell-command.ts';
 import { runLater } from './later-parts.ts';
 import { RUN_LATER } from './run-later.ts';
 
@@ -111,4 +112,17 @@ test('each line has the address of its documentation', () => {
     expect(new URL(source).protocol).toBe('https:');
     expect(paths).not.toEqual([]);
   }
+});
+
+test.each<[string, boolean]>([
+  ["find . -name '*.js' -delete", false],
+  ['find . -name pre-commit -exec sed -i s/a/b/ {} +', true],
+  ['find . -name pre-commit -exec cat {} +', false],
+  ['cp -r src copy', false],
+  ['rm -r .husky', true],
+  ['chmod -R a+x .', true],
+])('what %s changes below a folder is run later: %s', async (command, expected) => {
+  write('.husky/pre-commit', '#!/bin/sh\n');
+  write('src/a.js', '');
+  expect((await runLater(commandParts(command, { cwd: project }))).length > 0).toBe(expected);
 });

@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { posix } from 'node:path';
+import type { Json } from 'assize/internal/base';
 import type { CallPart } from '#calls';
 import { isUnder, mayBeUnder } from '#gateway';
-import { gitText, repositoryOf } from '#reach';
+import { foundBelow, gitText, isLeftOut, type Names, repositoryOf } from '#reach';
 import { commandParts } from '../calls/shell-command.ts';
 import { RUN_LATER } from './run-later.ts';
 
@@ -22,6 +23,19 @@ export async function runLater(
       ({ member }) => member === undefined || changesMember(path, member, input),
     );
     if (isLater || (await isOfHooks(path))) found.push(path);
+  }
+  for (const { folder, ...names } of parts.flatMap(changedBelow)) {
+    // A file of which one member counts does so where its name is looked for.
+    const lines = RUN_LATER.filter(
+      ({ member }) => member === undefined || names.include.length > 0,
+    );
+    const patterns = lines.flatMap(({ paths }) => paths);
+    const { places, whole } = await foundBelow(folder, patterns, { ...names, follows: false });
+    found.push(...(whole ? places : [folder]));
+    const called = await hookFiles(folder);
+    found.push(
+      ...called.filter((path) => isUnder(path, folder) && !isLeftOut(path, folder, names, false)),
+    );
   }
   return found;
 }
@@ -63,6 +77,24 @@ function memberOf(text: string, member: string): string | undefined {
   }
 }
 
+/** The folders below which a part changes files. What packages have is not run by its place. */
+function changedBelow({
+  server,
+  tool,
+  args,
+}: CallPart): readonly ({ readonly folder: string } & Names)[] {
+  const { below, class: toolClass, except, include } = args;
+  if (server !== 'shell' || tool === 'git' || toolClass === 'read') return [];
+  const names = { except: textsIn(except), include: textsIn(include) };
+  return textsIn(below)
+    .filter((folder) => !/\/node_modules(?:\/|$)/.test(folder))
+    .map((folder) => ({ folder, ...names }));
+}
+
+function textsIn(value: Json | undefined): readonly string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
+}
+
 /** The uses of git that write the files that they name. */
 const GIT_WRITES = /^(?:checkout|restore|mv|apply|rm)$/;
 
@@ -87,10 +119,16 @@ function scriptOf({ targets, cwd }: CallPart['args']): string | undefined {
 
 /** Whether the hooks of the repository around a file are there, or call it. */
 async function isOfHooks(path: string): Promise<boolean> {
-  const top = repositoryOf(posix.dirname(path));
-  if (top === undefined) return false;
+  const [folder, ...scripts] = await hookFiles(posix.dirname(path));
+  return folder !== undefined && (isUnder(path, folder) || scripts.includes(path));
+}
+
+/** The folder of the hooks of the repository around a folder, and the scripts that they call. */
+async function hookFiles(within: string): Promise<readonly string[]> {
+  const top = repositoryOf(within);
+  if (top === undefined) return [];
   const folder = await hooksFolder(top);
-  return isUnder(path, folder) || scriptsOf(folder, top).has(path);
+  return [folder, ...scriptsOf(folder, top)];
 }
 
 async function hooksFolder(top: string): Promise<string> {
@@ -116,7 +154,7 @@ function scriptsOf(folder: string, top: string): ReadonlySet<string> {
     const text = textOf(at);
     if (text === undefined) continue;
     for (const { server, tool, args } of commandParts(text, { cwd: top })) {
-      if (server !== 'shell' || !RUNNERS.test(tool) || isOnlyChecked(tool, args)) continue;
+      if (server !== 'shell' || !RUNNERS.test(tool) || args['class'] === 'read') continue;
       for (const path of args['paths'] as readonly string[]) {
         if (found.has(path) || found.size >= SCRIPTS_MAX || path === top) continue;
         found.add(path);
@@ -125,13 +163,6 @@ function scriptsOf(folder: string, top: string): ReadonlySet<string> {
     }
   }
   return found;
-}
-
-/** Whether a program reads a script to find errors in it, and does not run it. */
-function isOnlyChecked(tool: string, { flags }: CallPart['args']): boolean {
-  const given = Array.isArray(flags) ? flags : [];
-  if (tool === 'node') return given.includes('--check') || given.includes('-c');
-  return /sh$/.test(tool) && given.includes('-n');
 }
 
 function namesIn(folder: string): string[] {

@@ -217,7 +217,9 @@ async function rulesSandbox(
 ): Promise<Sandboxed> {
   const { server } = options;
   const isNew = files.length > 0;
-  const place = isNew ? { server, text: firstRules('${project}', undefined, true) } : { server };
+  const place = isNew
+    ? { server, text: firstRules('${project}', { hasSandbox: true }) }
+    : { server };
   const { profile, digest } = await sandboxOfRules(place, { agent: 'claude-code' });
   const unreadable = [...new Set([...profile.unreadable, path, tokenFile(options)])];
   const secrets = Object.keys(process.env).filter((name) => SECRET_NAMES.test(name));

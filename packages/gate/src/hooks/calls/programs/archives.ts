@@ -40,4 +40,33 @@ const TAR: Program = {
   },
 };
 
-export const ARCHIVES: Readonly<Record<string, Program>> = { tar: TAR };
+/** A use that does not unpack writes beside the file that it packs, or reads. */
+const packing = (unpacks: boolean): Program => ({
+  options: `-c,--to-stdout,--stdout -d,--uncompress,--decompress -f,--force -k,--keep -l,--list -n,--no-name -N,--name -q,--quiet
+    -r,--recursive+ -S,--suffix=t -t,--test -v,--verbose -V,--version --fast --best -1 -2 -3 -4 -5 -6 -7 -8 -9`,
+  use: ({ flags, unknown }) => {
+    const reads =
+      !unknown && ['--stdout', '--list', '--test', '--version'].some((flag) => flags.has(flag));
+    return {
+      class: reads ? 'read' : 'irreversible',
+      dynamic: !reads && (unpacks || flags.has('--decompress')),
+    };
+  },
+});
+
+const UNZIP: Program = {
+  options: '-l -v -t -Z -p -c -q -z -1 -2 -n -o -j -a -C -d= -x=t -P=t',
+  use: (use) => {
+    const reads =
+      !use.unknown &&
+      ['-l', '-v', '-t', '-Z', '-p', '-c', '-z'].some((flag) => use.flags.has(flag));
+    return reads ? { class: 'read' } : { below: orHere(valuesOf(use, '-d').map(plainWord)) };
+  },
+};
+
+export const ARCHIVES: Readonly<Record<string, Program>> = {
+  gunzip: packing(true),
+  gzip: packing(false),
+  tar: TAR,
+  unzip: UNZIP,
+};

@@ -1,3 +1,5 @@
+import { posix } from 'node:path';
+import { plainWord } from '../shell/shell-word.ts';
 import type { Program } from './program.ts';
 import { namesOf, valuesOf } from './search.ts';
 
@@ -32,9 +34,42 @@ const REMOVE: Program = {
     -d,--dir -v,--verbose -x -P -W`,
 };
 
+/** A symbolic link gives all below its target another name. The target is seen from the link. */
+const LINK: Program = {
+  options: `-s,--symbolic -f,--force -n,--no-dereference -i,--interactive -v,--verbose -r,--relative -b,--backup=?t -S,--suffix=t
+    -t,--target-directory= -T,--no-target-directory -L,--logical -P,--physical`,
+  use: ({ flags, operands, texts, values, unknown }) => {
+    const given = operands.map(({ value }) => value);
+    const into = values.get('--target-directory')?.[0];
+    const place = into ?? (given.length > 1 ? given.at(-1) : '.');
+    const targets = into == null && given.length > 1 ? given.slice(0, -1) : given;
+    if (unknown || place == null || targets.includes(null)) return { below: operands };
+    if (!flags.has('--symbolic') || flags.has('--relative')) return { below: operands };
+    for (const word of operands.slice(0, targets.length)) texts.add(word);
+    // The last name can be the link, or the folder that it is in.
+    const names = targets.flatMap((target) =>
+      [place, posix.dirname(place)].map((from) => {
+        const name = target as string;
+        return plainWord(name.startsWith('/') ? name : posix.join(from, name));
+      }),
+    );
+    return { below: names, names };
+  },
+};
+
+const MODE: Program = {
+  options: `-R,--recursive+ -c,--changes -f,--silent,--quiet -v,--verbose --reference= --preserve-root --no-preserve-root
+    -h,--no-dereference`,
+  texts: ({ flags, unknown }) => (unknown || flags.has('--reference') ? 0 : 1),
+};
+
 export const FILES: Readonly<Record<string, Program>> = {
+  chgrp: MODE,
+  chmod: MODE,
+  chown: MODE,
   cp: COPY,
   diff: DIFF,
+  ln: LINK,
   mv: MOVE,
   rm: REMOVE,
 };

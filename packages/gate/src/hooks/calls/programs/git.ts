@@ -305,6 +305,7 @@ const COMMANDS: Readonly<Record<string, Program>> = {
         !(has(use, ['-t', '-s', '-e', '--batch-check']) || showsFiles(use)),
     ),
   },
+  'check-ignore': READS,
   checkout: SWITCH,
   'cherry-pick': PICK,
   clone: {

@@ -51,7 +51,8 @@ function read(program: Program, words: readonly ShellWord[], above: Above | unde
   if (commands === undefined) return { ...usual(program, use, path), ...program.use?.(use) };
   const [first, ...rest] = use.operands;
   const own = first?.value == null ? undefined : memberOf(commands, first.value);
-  if (own === undefined && program.without !== undefined)
+  const isNamed = first?.value !== null;
+  if (own === undefined && program.without !== undefined && isNamed)
     return read(commands[program.without] as Program, words, {
       use: above?.use ?? NO_USE,
       path: [...path, program.without],
@@ -60,7 +61,8 @@ function read(program: Program, words: readonly ShellWord[], above: Above | unde
   use.texts.add(first);
   const below = { use, path: [...path, first.value ?? '*'] };
   const usage = read(own ?? {}, rest, below);
-  return own === undefined && program.isClosed === true ? { ...usage, dynamic: true } : usage;
+  const isOpen = own === undefined && (program.isClosed === true || !isNamed);
+  return isOpen ? { ...usage, dynamic: true } : usage;
 }
 
 const NO_USE: Use = { ...readOptions('', []), files: [], enters: [] };

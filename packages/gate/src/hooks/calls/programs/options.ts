@@ -1,4 +1,4 @@
-import type { ShellWord } from '../shell/shell-word.ts';
+import { type ShellWord, wordValues } from '../shell/shell-word.ts';
 
 /**
  * The options of a program, one word each. An option has its names, `-x,--long`: `flags` gets the
@@ -75,7 +75,7 @@ export function readOptions(
       read.operands.push(...read.afterDashes);
       break;
     }
-    if (word.value === null && word.prefix === '') read.unknown = true;
+    if (wordValues(word) === undefined && word.prefix === '') read.unknown = true;
     if (!word.value?.startsWith('-') || word.value === '-') {
       if (!stops) {
         read.operands.push(word);
@@ -86,7 +86,7 @@ export function readOptions(
     }
     if (readOption(table, word, words[i + 1], read)) i++;
   }
-  if (read.unknown && words.some(({ value }) => value === null)) read.flags.add('*');
+  if (read.unknown && words.some((word) => wordValues(word) === undefined)) read.flags.add('*');
   return read;
 }
 

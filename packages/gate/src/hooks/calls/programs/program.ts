@@ -23,6 +23,8 @@ export interface Usage {
   readonly except: readonly string[];
   /** If there are any: only files with these patterns of names count. */
   readonly include?: readonly string[];
+  /** Words that name files, beside those as they are written. */
+  readonly names?: readonly ShellWord[];
   /** Only these files count: what git has, does not ignore, or sees as changed. */
   readonly only?: 'tracked' | 'unignored' | 'changed' | 'modified' | 'stashed';
   /** Files that differ between two revisions, `FROM..TO`, count too. */

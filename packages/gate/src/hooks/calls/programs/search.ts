@@ -1,4 +1,4 @@
-import { plainWord, type ShellWord } from '../shell/shell-word.ts';
+import { plainWord, type ShellWord, wordValues } from '../shell/shell-word.ts';
 import { type ReadOptions, readOptions } from './options.ts';
 import type { Program, Usage, Use } from './program.ts';
 
@@ -49,20 +49,41 @@ const RIPGREP: Program = {
   texts: patternFirst,
   recurses: true,
   use: (use) => {
-    const globs = valuesOf(use, '--glob', '--iglob');
+    const { include, except } = globbed(valuesOf(use, '--glob', '--iglob'));
     const isLess = (flag: string): boolean => /^--(?:no-ignore|unrestricted)/.test(flag);
     const below = namesOnly(use.flags) && { below: [] };
-    // The last glob that fits counts. One without `!` also finds what is hidden or ignored.
-    if (!globs.every((glob) => glob.startsWith('!')))
-      return { ...below, ...(globs.every(isName) && { include: globs }) };
+    if (include.length > 0) return { ...below, include };
     const showsHidden = use.flags.has('--hidden') || use.flags.has('--unrestricted');
     return {
       ...below,
-      except: namesOf([...(showsHidden ? [] : ['.*']), ...globs.map((glob) => glob.slice(1))]),
+      except: [...(showsHidden ? [] : namesOf(['.*'])), ...except],
       ...(![...use.flags].some(isLess) && { only: 'unignored' }),
     };
   },
 };
+
+/**
+ * The names that the globs of `rg` search, or leave out. One without `!` also searches what is
+ * hidden or ignored, and if it stands last, what others leave out.
+ */
+export function globbed(globs: readonly string[]): Required<Pick<Usage, 'include' | 'except'>> {
+  const [include, not] = [
+    globs.filter((each) => !each.startsWith('!')),
+    globs.map((each) => each.slice(1)),
+  ];
+  const isSearch = include.length > 0;
+  return isSearch
+    ? { include: include.flatMap(alternatives), except: [] }
+    : { include: [], except: namesOf(not.flatMap(alternatives)) };
+}
+
+/** The patterns of a glob with `{a,b}`. A sign that stands for one character counts as a star. */
+function alternatives(glob: string): readonly string[] {
+  const [whole, inner] = /\{([^{}]*)\}/.exec(glob) ?? [];
+  if (whole === undefined || inner === undefined)
+    return [glob.replace(/^\//, '').replace(/\[[^\]]*\]|\?/g, '*')];
+  return inner.split(',').flatMap((each) => alternatives(glob.replace(whole, () => each)));
+}
 
 function namesOnly(flags: ReadonlySet<string>): boolean {
   return ['--files', '--type-list', '--version', '--help'].some((flag) => flags.has(flag));
@@ -74,23 +95,71 @@ const TESTS = `-amin=t -anewer= -atime=t -cmin=t -cnewer= -context=t -ctime=t -f
   -regex=t -samefile= -size=t -type=t -uid=t -used=t -user=t -wholename=t -xtype=t -regextype=t -maxdepth=t -mindepth=t
   -printf=t -a -and -daystart -depth -d -empty -executable -false -follow -help -ignore_readdir_race -ls -mount -nogroup
   -nouser -noignore_readdir_race -noleaf -not -o -or -print -print0 -prune -quit -readable -true -version -warn -nowarn
-  -writable -xdev -delete> -exec! -execdir! -ok! -okdir! -fprint=> -fprint0=> -fls=> -fprintf=> -files0-from=!`;
+  -writable -xdev -delete> -exec -execdir -ok -okdir -fprint=> -fprint0=> -fls=> -fprintf=> -files0-from=!`;
+
+/** The words of `find`: where it starts, its expression, and the programs that it runs. */
+export interface FindWords {
+  readonly starts: readonly ShellWord[];
+  readonly tests: readonly ShellWord[];
+  readonly runs: readonly { readonly action: string; readonly words: readonly ShellWord[] }[];
+}
+
+export function findWords(words: readonly ShellWord[]): FindWords {
+  const { operands } = readOptions(FIND_OPTIONS, words, true);
+  const at = operands.findIndex(({ value }) => /^(?:-.|[(!)])/.test(value ?? ''));
+  const [tests, runs]: [ShellWord[], FindWords['runs'][number][]] = [[], []];
+  for (let i = at === -1 ? operands.length : at; i < operands.length; i++) {
+    const word = operands[i] as ShellWord;
+    tests.push(word);
+    if (!/^-(?:exec|execdir|ok|okdir)$/.test(word.value ?? '')) continue;
+    const rest = operands.slice(i + 1);
+    const isEnd = ({ value }: ShellWord, j: number) =>
+      value === ';' || (value === '+' && rest[j - 1]?.value === '{}');
+    const end = rest.findIndex(isEnd);
+    runs.push({ action: word.value as string, words: rest.slice(0, end === -1 ? undefined : end) });
+    i += end === -1 ? rest.length : end + 1;
+  }
+  return { starts: operands.slice(0, at === -1 ? undefined : at), tests, runs };
+}
+
+/** The files that `find` finds, as one word. Undefined if they can be elsewhere. */
+export function foundBy(words: readonly ShellWord[]): ShellWord | undefined {
+  const { flags, unknown } = readOptions(FIND_OPTIONS, words, true);
+  const { starts, tests } = findWords(words);
+  const places = orHere(starts).map(wordValues);
+  const values = tests.map(({ value }) => value);
+  const follows = flags.has('-L') || flags.has('-H') || values.includes('-follow');
+  const oneOf = places
+    .flatMap((each) => each ?? [])
+    .map((each) => each.replace(/^(?=\.\.?$)/, './'));
+  const isKnown = !unknown && !places.includes(undefined) && !values.includes(null);
+  if (!isKnown || follows || !oneOf.every((each) => /^[\w./]/.test(each))) return undefined;
+  // Each name has to fit, unless there is a choice.
+  const hasChoice = values.some((value) => /^(?:-or?|[(,])$/.test(value ?? ''));
+  const isName = (i: number): boolean =>
+    values[i - 1] === '-name' && !/^(?:!|-not)$/.test(values[i - 2] ?? '');
+  const found = hasChoice ? [] : values.filter((value, i) => value !== null && isName(i));
+  return { text: '{}', value: null, prefix: '', oneOf, found: found as string[] };
+}
+
+const FIND_OPTIONS = '-H -L -P -D=t -O=?t';
 
 const FIND: Program = {
-  options: '-H -L -P -D=t -O=?t',
+  options: FIND_OPTIONS,
   stops: true,
-  use: ({ operands, texts, unknown }): Partial<Usage> => {
-    const at = operands.findIndex(({ value }) => /^(?:-.|[(!)])/.test(value ?? ''));
-    const starts = at === -1 ? operands : operands.slice(0, at);
-    const found = readOptions(TESTS, at === -1 ? [] : operands.slice(at));
-    for (const word of found.texts) texts.add(word);
-    const isKnown = !unknown && !found.unknown && found.operands.every(isJoint);
-    for (const word of found.operands) if (isJoint(word)) texts.add(word);
+  use: (use): Partial<Usage> => {
+    const { starts, tests, runs } = findWords(use.operands);
+    const found = readOptions(TESTS, tests);
+    const inner = runs.flatMap(({ words }) => words);
+    for (const word of [...found.texts, ...found.operands.filter(isJoint), ...inner])
+      use.texts.add(word);
+    const isKnown = !use.unknown && !found.unknown && found.operands.every(isJoint);
+    const writes = /[>!]/.test(found.marks);
     return {
       flags: [...found.flags].sort(),
       targets: starts.map(({ value }) => value ?? '*'),
-      class: isKnown && !/[>!]/.test(found.marks) ? 'read' : 'irreversible',
-      below: /[>!]/.test(found.marks) ? orHere(starts) : [],
+      class: isKnown && !writes ? 'read' : 'irreversible',
+      ...(writes && { below: orHere(starts), include: foundBy(use.operands)?.found ?? [] }),
     };
   },
 };

@@ -25,10 +25,10 @@ function operandsOf({ operands }: Use): readonly string[] | undefined {
 }
 
 /** Programs without an option that writes, changes a setting or runs a program. */
-const PLAIN = `basename break cal cat cd cksum cmp column comm continue cut df dirname du exit expand expr factor false
+const PLAIN = `basename break cal cat cd cksum cmp column comm continue df dirname dirs du exit expand expr factor false
   fmt fold free getconf groups head hexdump id join locale look ls lsblk lscpu md5sum nl nproc numfmt od paste pathchk
-  pgrep pwd read readlink realpath return rev seq sha1sum sha224sum sha256sum sha384sum sha512sum b2sum shift size
-  sleep stat strings sum tac tail test tr true tsort tty type uname unexpand uptime wait wc whereis which whoami`;
+  pgrep popd pushd pwd read readlink realpath return rev seq sha1sum sha224sum sha256sum sha384sum sha512sum b2sum shift size
+  sleep stat strings sum tac tail test tr true tsort tty type uname unexpand uptime wait wc whereis which whoami zcat`;
 
 /** Their operands are texts that they print. */
 const PRINTS = 'echo printf';
@@ -36,7 +36,7 @@ const PRINTS = 'echo printf';
 const ADDRESS = String.raw`(?:\d+(?:~\d+)?|\$|/(?:\\.|[^/\\\n])+/I?)`;
 const SED_COMMAND = new RegExp(
   String.raw`\s*(?:${ADDRESS}(?:\s*,\s*(?:${ADDRESS}|[+~]\d+))?)?\s*!?\s*` +
-    String.raw`(?:[{}]|[pPdDnNgGhHxzlF=]|[qQ]\d*|[sy]([^\w\s\\])(?:\\[\s\S]|(?!\1)[^\\\n])*\1(?:\\[\s\S]|(?!\1)[^\\\n])*\1[gpiIM\d]*)?` +
+    String.raw`(?:[{}]|[pPdDnNgGhHxzlF=]|[qQ]\d*|[:btT][ \t]*\w*|[aic][ \t]*\\?[^\n\\]+(?=\n|$)|[sy]([^\w\s\\])(?:\\[\s\S]|(?!\1)[^\\\n])*\1(?:\\[\s\S]|(?!\1)[^\\\n])*\1[gpiIM\d]*)?` +
     String.raw`[ \t]*(?:[;\n]|$|(?=[{}])|(?<=\{))`,
   'y',
 );
@@ -56,9 +56,15 @@ const SED: Program = {
     -s,--separate -u,--unbuffered -z,--null-data --posix --debug --sandbox --follow-symlinks -b,--binary --version --help`,
   texts: ({ flags }) => (flags.has('--expression') || flags.has('--file') ? 0 : 1),
   use: (use) => {
-    const first = use.flags.has('--expression') ? [] : (operandsOf(use) ?? []).slice(0, 1);
-    const scripts = [...valuesOf(use, '--expression'), ...first];
-    return { class: isPlain(use) && scripts.every(isReadingSed) ? 'read' : 'irreversible' };
+    const isGiven = use.flags.has('--expression');
+    const first = isGiven ? [] : use.operands.slice(0, 1).map(({ value }) => value);
+    const scripts = [...(use.values.get('--expression') ?? []), ...first];
+    const isKnown = scripts.every((script) => script !== null && isReadingSed(script));
+    // Another script can write files and run commands that its words do not name.
+    return {
+      class: isPlain(use) && isKnown ? 'read' : 'irreversible',
+      dynamic: !isKnown || use.marks.includes('!'),
+    };
   },
 };
 
@@ -75,8 +81,9 @@ function isReadingAwk(program: string): boolean {
 const AWK = readsIf(
   '-F,--field-separator=t -v,--assign=t -f,--file=! -V,--version',
   (use) => {
-    const [program] = operandsOf(use) ?? [];
-    return program === undefined ? use.flags.has('--version') : isReadingAwk(program);
+    const [first] = use.operands;
+    if (first === undefined) return use.flags.has('--version');
+    return first.value !== null && isReadingAwk(first.value);
   },
   1,
 );
@@ -96,7 +103,7 @@ const JQ_OPTIONS = `-n,--null-input -R,--raw-input -s,--slurp -c,--compact-outpu
   -S,--sort-keys -C,--color-output -M,--monochrome-output --tab --indent=t -e,--exit-status --stream --seq -V,--version
   -h,--help --unbuffered`;
 /** Options with a name and a value or a file after it are not read here. */
-const JQ = readsIf(JQ_OPTIONS, (use) => !JQ_MORE.test(operandsOf(use)?.[0] ?? 'env'), 1);
+const JQ = readsIf(JQ_OPTIONS, (use) => !JQ_MORE.test(use.operands[0]?.value ?? 'env'), 1);
 
 export const TEXT: Readonly<Record<string, Program>> = {
   ...Object.fromEntries(PLAIN.split(/\s+/).map((name) => [name, { class: 'reads' } as const])),
@@ -108,6 +115,8 @@ export const TEXT: Readonly<Record<string, Program>> = {
   ),
   awk: AWK,
   base64: reads('-d,-D,--decode -w,--wrap=t'),
+  cut: reads(`-b,--bytes=t -c,--characters=t -d,--delimiter=t -f,--fields=t -n -s,--only-delimited --complement
+    -z,--zero-terminated --output-delimiter=t`),
   date: readsIf(
     '-d,--date=t -u,--utc,--universal -R,--rfc-email -I,--iso-8601=?t --rfc-3339=t -r,--reference= -s,--set=t>',
     (use) => operandsOf(use)?.every((word) => word.startsWith('+')) === true,
@@ -138,11 +147,28 @@ export const TEXT: Readonly<Record<string, Program>> = {
 
 /** Programs whose version is printed without running anything of the folder. */
 const VERSIONED =
-  'node npm npx tsc bun deno docker python python3 pip pip3 ruby perl php gcc g++ clang cc make cmake java';
+  'bash dash ksh sh zsh node npm npx tsc bun deno docker python python3 pip pip3 ruby perl php gcc g++ clang cc make cmake java';
 
 /** Programs with a subcommand, which their first operand names. */
 const WITH_COMMANDS = `apt apt-get aws az brew bun cargo composer conda deno docker dotnet gcloud gem gh glab go gradle helm
   kubectl npm pip pip3 pnpm podman poetry rustup systemctl terraform uv yarn`;
+
+const NPM_LIST = reads(
+  '-a,--all --depth=t --json -l,--long -p,--parseable -g,--global --omit=t --include=t',
+);
+const NPM: Readonly<Record<string, Program>> = {
+  list: NPM_LIST,
+  ls: NPM_LIST,
+  pkg: { commands: { get: reads('--json') } },
+  prefix: reads('-g,--global'),
+  root: reads('-g,--global'),
+};
+
+/** The option with which a program only looks for errors in a script. */
+const CHECKS: Readonly<Record<string, RegExp>> = {
+  ...Object.fromEntries(['bash', 'dash', 'ksh', 'sh', 'zsh'].map((name) => [name, /^-n$/])),
+  node: /^(?:-c|--check)$/,
+};
 
 /** Their options before the subcommand that have a value. */
 const BEFORE_COMMAND = `--prefix= -C= --dir= -w,--workspace=t --filter=t --loglevel=t -R,--repo=t -n,--namespace=t
@@ -153,14 +179,22 @@ export const OTHERS: Readonly<Record<string, Program>> = Object.fromEntries(
     name,
     {
       ...(WITH_COMMANDS.split(/\s+/).includes(name) && { options: BEFORE_COMMAND, commands: {} }),
-      use: (use: Use) => ({ class: isVersion(name, use) ? 'read' : 'irreversible' }),
+      ...(name === 'npm' && { commands: NPM }),
+      use: (use: Use) => ({
+        class: isVersion(name, use) || isCheck(name, use) ? 'read' : 'irreversible',
+      }),
     },
   ]),
 );
 
+function isCheck(name: string, { flags, operands }: Use): boolean {
+  const [flag = ''] = flags.size === 1 ? flags : [];
+  return operands.length === 1 && CHECKS[name]?.test(flag) === true;
+}
+
 function isVersion(name: string, { flags, operands }: Use): boolean {
   const [flag = ''] = flags;
-  const short = /^py/.test(name) ? '-V' : '-v';
+  const short = /^py/.test(name) ? '-V' : /sh$/.test(name) ? '' : '-v';
   const isOnly = flags.size === 1 && operands.length === 0 && VERSIONED.split(' ').includes(name);
   return isOnly && (flag === '--version' || flag === short);
 }

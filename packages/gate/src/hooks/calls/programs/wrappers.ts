@@ -69,6 +69,7 @@ export const WRAPPERS: Readonly<Record<string, Wrapper>> = {
     `-0,--null -o,--open-tty -p,--interactive -t,--verbose -r,--no-run-if-empty -x,--exit --show-limits -i,--replace=?t
       -e,--eof=?t -l,--max-lines=?t -a,--arg-file= -I=t -J=t -L=t -P,--max-procs=t -R=t -S=t -d,--delimiter=t -E=t
       -n,--max-args=t -s,--max-chars=t --process-slot-var=t`,
+    { class: 'reads-if-known' },
   ),
 };
 

@@ -9,7 +9,7 @@ import {
   unsure,
 } from './folders.ts';
 import type { Reading } from './reading.ts';
-import type { ShellWord } from './shell-word.ts';
+import { type ShellWord, wordValues } from './shell-word.ts';
 import { changesWhatRuns, variableOf } from './variable-names.ts';
 
 type Builtin = (
@@ -35,6 +35,12 @@ const changeFolder: Builtin = (words, reading, at) => {
   return { ok, failed: at };
 };
 
+/** Other words of `pushd` go round in the folders that were entered. */
+const pushFolder: Builtin = (words, reading, at, text) =>
+  words.length === 1 && !/^[-+]/.test(words[0]?.value ?? '-')
+    ? changeFolder(words, reading, at, text)
+    : unknownFolder(words, reading, at, text);
+
 const unknownFolder: Builtin = (_words, _reading, at) => ({ ok: unsure(at), failed: at });
 
 /** Options other than `-L` resolve links, or go back. */
@@ -50,7 +56,7 @@ function folderAfter(words: readonly ShellWord[], { home }: Reading, at: Folders
 const evaluate: Builtin = (words, reading, at, text) => {
   const values = words.map(({ value }) => value);
   const given = values[0] === '--' ? values.slice(1) : values;
-  if (!given.includes(null)) return reading.text(given.join(' '), at);
+  if (!given.includes(null)) return reading.text(given.join(' '), at, 'now');
   reading.parts.dynamic(text);
   return same(unsure(at));
 };
@@ -76,10 +82,9 @@ const exit: Builtin = (words, _reading, at) =>
 
 /** Builtins that get names of variables: an index in a name is evaluated as code. */
 const names: Builtin = (words, reading, at, text) => {
-  const changes = words.some(
-    ({ value }) => value !== null && (isEvaluated(value) || isRisky(value)),
-  );
-  if (changes) reading.parts.dynamic(text);
+  const values = words.flatMap((word) => wordValues(word) ?? []);
+  if (values.some((value) => isEvaluated(value) || isRisky(value))) reading.parts.dynamic(text);
+  for (const value of values) reading.assigned.add(variableOf(value) ?? value);
   return same(at);
 };
 
@@ -116,9 +121,9 @@ const set: Builtin = (words, reading, at, text) => {
   return same(at);
 };
 
-const HARMLESS_SHOPT =
-  /^(?:-[suqp]+|nullglob|globstar|dotglob|failglob|nocaseglob|nocasematch|inherit_errexit)$/;
+const HARMLESS_SHOPT = /^(?:-[suqp]+|nullglob|globstar|failglob|nocasematch|inherit_errexit)$/;
 
+/** Other names fit a pattern with `dotglob` and `nocaseglob`. */
 const shopt: Builtin = (words, reading, at, text) => {
   if (!words.every(({ value }) => HARMLESS_SHOPT.test(value ?? ''))) reading.parts.dynamic(text);
   return same(at);
@@ -175,7 +180,7 @@ const BUILTINS: Readonly<Record<string, Builtin>> = {
   mapfile: readLines,
   popd: unknownFolder,
   printf: format,
-  pushd: unknownFolder,
+  pushd: pushFolder,
   r: dynamic,
   read: names,
   readarray: readLines,

@@ -39,6 +39,17 @@ export function readInner(
   if (mayRun(text) && !hasSubstitution(node)) reading.parts.dynamic(text);
 }
 
+/** The variables that the expansion of a node reads, as written. Substitutions are read alone. */
+export function variablesIn(node: SyntaxNode): readonly string[] {
+  if (isSubstitution(node)) return [];
+  const found: string[] = [];
+  if (node.type === 'SimpleExpansion' || node.type === 'ParameterExpansion') found.push(node.text);
+  forEachChild(node, (child) => {
+    found.push(...variablesIn(child));
+  });
+  return found;
+}
+
 /** Whether arithmetic has a name or an expansion. The shell evaluates the value of a name again. */
 export function isEvaluated(text: string): boolean {
   return /[^\d\s+\-*/%()[\]<>=!&|^~?:,$]|\$(?![([])/.test(text);

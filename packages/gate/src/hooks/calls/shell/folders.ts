@@ -68,7 +68,9 @@ export function entered(at: Folders, folder: string): Folders {
  */
 export function placesOf(at: Folders, word: string): Places {
   const leaves = /(?:^|\/)(?!\.{0,2}\/)[^/]+\/(?:\.?\/)*\.\.(?:\/|$)/.test(word);
-  if (word.startsWith('/')) return { paths: [normal(word)], sure: !leaves };
+  // Links there lead each program to files of its own.
+  const isOfProgram = /^\/+(?:proc\/+(?:self|thread-self|\d+)|dev\/+fd)\//.test(normal(word));
+  if (word.startsWith('/')) return { paths: [normal(word)], sure: !leaves && !isOfProgram };
   const isAtStart = at.known.every((each) => each === at.start);
   return {
     paths: at.known.map((each) => normal(`${each}/${word}`)),

@@ -132,9 +132,8 @@ export function readsTerminal(name: string, words: readonly ShellWord[]): boolea
   if (name === 'git') return opensEditor(values);
   const interpreter = interpreterOf(name);
   if (interpreter === undefined) return false;
-  // A word that only the shell knows is dynamic by itself.
   const known = values.filter((value) => value !== null);
-  return known.length === values.length && lacksText(interpreter, known);
+  return known.length < values.length || lacksText(interpreter, known);
 }
 
 function interpreterOf(name: string): Interpreter | undefined {

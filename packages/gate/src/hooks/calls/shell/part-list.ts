@@ -15,6 +15,11 @@ const KEEPS_FILES = /^(?:add|branch|clean|commit|fetch|init|tag)$/;
 /** The parts of one command, each once. */
 export class PartList {
   readonly #parts = new Map<string, CallPart>();
+  /** Words that begin with a pattern, and the statements that write, by their numbers. */
+  readonly #open: [text: string, statement: number][] = [];
+  readonly #writers = new Set<number>();
+  #statement = 0;
+  #statements = 0;
   #steps = 0;
   #failed = false;
   /** Whether an earlier part may change what the names of revisions mean. */
@@ -24,6 +29,8 @@ export class PartList {
 
   /** Undefined if the command cannot be read, or has too many parts. */
   result(): readonly CallPart[] | undefined {
+    for (const [text, own] of this.#open)
+      if ([...this.#writers].some((each) => each !== own)) this.dynamic(text);
     return this.#failed || this.#parts.size > PARTS_MAX ? undefined : [...this.#parts.values()];
   }
 
@@ -38,8 +45,26 @@ export class PartList {
     return !this.#failed;
   }
 
+  /** Reads a statement. Nothing that it writes is there when the shell looks for its names. */
+  statement<T>(read: () => T): T {
+    const outer = this.#statement;
+    this.#statement = ++this.#statements;
+    try {
+      return read();
+    } finally {
+      this.#statement = outer;
+    }
+  }
+
+  /** A word that begins with a pattern: another statement could write a name that is an option. */
+  beginsOpen(text: string): void {
+    this.#open.push([text, this.#statement]);
+  }
+
   add(server: string, tool: string, given: Args): void {
     const args = this.#told(given);
+    if (tool === 'write' || (args['paths'] !== undefined && args['class'] !== 'read'))
+      this.#writers.add(this.#statement);
     const part = { server, tool, args };
     this.#parts.set(JSON.stringify(part), part);
     if (args['class'] === 'read' || tool === 'read') return;

@@ -4,9 +4,16 @@ import { innerOf, isShellWrapper } from '../programs/wrappers.ts';
 import { builtinOf } from './builtins.ts';
 import { entered, type Folders, type Outcome, placesOf, same, unsure } from './folders.ts';
 import { readsTerminal } from './interactive-programs.ts';
-import type { Reading } from './reading.ts';
-import { isLauncher, isShell, readFind, readShell, readWrapped } from './shell-programs.ts';
-import type { ShellWord } from './shell-word.ts';
+import type { Input, Reading } from './reading.ts';
+import {
+  isLauncher,
+  isShell,
+  readFind,
+  readShell,
+  readWrapped,
+  withInput,
+} from './shell-programs.ts';
+import { type ShellWord, wordValues } from './shell-word.ts';
 import { changesWhatRuns } from './variable-names.ts';
 import { webWords } from './web-words.ts';
 import { wordPaths } from './word-paths.ts';
@@ -20,13 +27,14 @@ export function readProgram(
   env: readonly string[],
   reading: Reading,
   at: Folders,
+  input: Input,
 ): Outcome {
   const [first, ...rest] = words;
   if (first === undefined) return same(at);
   const text = words.map((word) => word.text).join(' ');
   const name = first.value;
   const tool = name === null ? undefined : programTool(name);
-  for (const { text: written, value } of rest) if (value === null) reading.parts.dynamic(written);
+  for (const word of rest) if (wordValues(word) === undefined) reading.parts.dynamic(word.text);
   if (env.some(changesWhatRuns)) reading.parts.dynamic(text);
   if (name === null || tool === undefined) {
     reading.parts.dynamic(text);
@@ -38,7 +46,7 @@ export function readProgram(
     reading.parts.dynamic(text);
     return same(unsure(at));
   }
-  return inner(name, rest, env, text, reading, at);
+  return inner(name, rest, env, text, reading, at, input);
 }
 
 function addPart(
@@ -52,10 +60,13 @@ function addPart(
   const words = name === '[' && rest.at(-1)?.value === ']' ? rest.slice(0, -1) : rest;
   const own =
     tool === 'file' ? wordPaths([{ text: name, value: name, prefix: '' }], at) : undefined;
-  const usage = usageOf(tool === 'file' ? tool : baseName(name), words);
+  const usage = withFound(
+    usageOf(tool === 'file' ? tool : (SAME[name] ?? baseName(name)), words),
+    words,
+  );
   const inside = usage.enters.reduce((from, folder) => movedTo(from, folder), at);
   const named = wordPaths(
-    words.filter((word) => !usage.texts.has(word)),
+    [...words.filter((word) => !usage.texts.has(word)), ...(usage.names ?? [])],
     inside,
   );
   const text = [name, ...words.map((word) => word.text)].join(' ');
@@ -69,16 +80,27 @@ function addPart(
   });
 }
 
+/** A program uses the files that `find` gives it, and what is below folders if it goes there. */
+function withFound(usage: Usage, words: readonly ShellWord[]): Usage {
+  const given = words.filter((word) => word.found !== undefined && !usage.texts.has(word));
+  if (given.length === 0) return usage;
+  const include = usage.below.length === 0 ? given.flatMap(({ found = [] }) => found) : [];
+  const { only: _, ...rest } = usage;
+  return { ...rest, below: [...usage.below, ...given], except: [], include };
+}
+
 /** The usage as arguments of a part. */
 function usageArgs(usage: Usage, at: Folders): { readonly [name: string]: Json } {
   const { command, flags, targets, remote, refs, class: toolClass } = usage;
   const { except, include = [], only, revisions } = usage;
-  const below = usage.below.flatMap(({ value, prefix }) => placesOf(at, value ?? prefix).paths);
+  const below = usage.below.flatMap((word) =>
+    (wordValues(word) ?? [word.prefix]).flatMap((each) => placesOf(at, each).paths),
+  );
   const left = except.flatMap((each) => (each.startsWith('./') ? placesOf(at, each).paths : each));
   return {
     ...{ command, flags, targets, refs, class: toolClass },
     ...(remote !== undefined && { remote }),
-    ...(below.length > 0 && { below }),
+    ...(below.length > 0 && { below: [...new Set(below)] }),
     ...(below.length > 0 && left.length > 0 && { except: left }),
     ...(below.length > 0 && include.length > 0 && { include }),
     ...(below.length > 0 && only !== undefined && { only }),
@@ -106,6 +128,7 @@ function inner(
   text: string,
   reading: Reading,
   at: Folders,
+  input: Input,
 ): Outcome {
   const builtin = builtinOf(name);
   if (builtin !== undefined) return builtin(words, reading, at, text);
@@ -113,8 +136,9 @@ function inner(
   if (isShell(base)) readShell(words, text, reading, at);
   if (isLauncher(base) || readsTerminal(base, words)) reading.parts.dynamic(text);
   if (base === 'find') readFind(words, text, reading, at);
-  const wrapped = innerOf(base, words);
-  if (wrapped === undefined) return same(at);
+  const written = innerOf(base, words);
+  if (written === undefined) return same(at);
+  const wrapped = base === 'xargs' ? withInput(written, input) : written;
   const { parts } = reading;
   if (wrapped.env.some(changesWhatRuns)) parts.dynamic(text);
   if (readWrapped(base, wrapped, text, reading, at) || wrapped.words.length === 0) return same(at);

@@ -2,7 +2,7 @@ import { type ParsedScript, parse } from 'unbash';
 import { type Folders, type Outcome, same } from './folders.ts';
 import { PartList } from './part-list.ts';
 import { readProgram } from './program.ts';
-import type { Reading } from './reading.ts';
+import type { Input, Reading } from './reading.ts';
 import type { ShellWord } from './shell-word.ts';
 import { readList } from './statements.ts';
 
@@ -13,6 +13,8 @@ const DEPTH_MAX = 16;
 export class Reader implements Reading {
   readonly parts: PartList = new PartList();
   readonly functions: Set<string> = new Set();
+  variables: Map<string, readonly string[]> = new Map();
+  readonly assigned: Set<string> = new Set();
   readonly home: string | undefined;
   #depth = 0;
 
@@ -20,8 +22,12 @@ export class Reader implements Reading {
     this.home = home;
   }
 
-  text(text: string, at: Folders): Outcome {
-    return this.#deeper(at, () => this.script(parse(text), text, at));
+  text(text: string, at: Folders, now?: 'now'): Outcome {
+    const { variables } = this;
+    if (now === undefined) this.variables = new Map();
+    const outcome = this.#deeper(at, () => this.script(parse(text), text, at));
+    this.variables = variables;
+    return outcome;
   }
 
   script(script: ParsedScript, source: string, at: Folders): Outcome {
@@ -31,8 +37,13 @@ export class Reader implements Reading {
     return outcome;
   }
 
-  program(words: readonly ShellWord[], env: readonly string[], at: Folders): Outcome {
-    return this.#deeper(at, () => readProgram(words, env, this, at));
+  program(
+    words: readonly ShellWord[],
+    env: readonly string[],
+    at: Folders,
+    input?: Input,
+  ): Outcome {
+    return this.#deeper(at, () => readProgram(words, env, this, at, input));
   }
 
   #deeper(at: Folders, read: () => Outcome): Outcome {

@@ -1,5 +1,5 @@
-import type { HereDoc, HereString, Redirect, Redirection, Word } from 'unbash';
-import { readExpansions, readInner } from './expansions.ts';
+import type { HereDoc, HereDocBody, HereString, Redirect, Redirection, Word } from 'unbash';
+import { readExpansions, readInner, variablesIn } from './expansions.ts';
 import { type Folders, placesOf } from './folders.ts';
 import type { Reading } from './reading.ts';
 import { shellWord } from './shell-word.ts';
@@ -55,7 +55,7 @@ function readRedirect(
 
 function targetOf(target: Word, reading: Reading, source: string, at: Folders): string | null {
   readExpansions(target, reading, source, at);
-  const { value, text } = shellWord(target, reading.home, at);
+  const { value, text } = shellWord(target, reading, at);
   if (value === null || value === '') reading.parts.dynamic(text);
   return value === '' ? null : value;
 }
@@ -63,9 +63,20 @@ function targetOf(target: Word, reading: Reading, source: string, at: Folders): 
 function readHere(here: HereDoc | HereString, reading: Reading, source: string, at: Folders): void {
   if (here.type === 'HereString') {
     if (here.target === undefined) reading.parts.fail();
-    else readInner(here.target, here.target.text, reading, source, at);
+    else readText(here.target, reading, source, at);
     return;
   }
   if (here.delimiter === undefined || here.closing === undefined) reading.parts.fail();
-  else if (!here.delimiter.quoted) readInner(here.body, here.body.text, reading, source, at);
+  else if (!here.delimiter.quoted) readText(here.body, reading, source, at);
+}
+
+/** A program gets the text, and what its variables hold. */
+function readText(node: Word | HereDocBody, reading: Reading, source: string, at: Folders): void {
+  readInner(node, node.text, reading, source, at);
+  for (const each of variablesIn(node)) if (!isKnown(each, reading)) reading.parts.dynamic(each);
+}
+
+function isKnown(text: string, { variables }: Reading): boolean {
+  const name = text.replace(/^\$\{?|\}$/g, '');
+  return name === 'HOME' || name === 'PWD' || variables.has(name);
 }

@@ -1,7 +1,8 @@
+import { findWords, foundBy } from '../programs/search.ts';
 import type { Inner } from '../programs/wrappers.ts';
 import { type Folders, unsure } from './folders.ts';
-import type { Reading } from './reading.ts';
-import type { ShellWord } from './shell-word.ts';
+import type { Input, Reading } from './reading.ts';
+import { plainWord, type ShellWord } from './shell-word.ts';
 
 /** Shells whose texts are read as texts of bash. */
 const SHELLS: ReadonlySet<string> = new Set([
@@ -42,6 +43,8 @@ export function readShell(
   reading: Reading,
   at: Folders,
 ): void {
+  // With this option alone it only looks for errors.
+  if (words.length === 2 && words[0]?.value === '-n') return;
   let [i, hasText] = [0, false];
   for (; i < words.length; i++) {
     const value = words[i]?.value ?? null;
@@ -76,38 +79,31 @@ export function readFind(
   reading: Reading,
   at: Folders,
 ): void {
-  for (let i = 0; i < words.length; i++) {
-    const value = words[i]?.value ?? '';
-    if (value === '-delete') removeFound(words, text, reading, at);
-    if (/^-f(?:print0?|printf|ls)$/.test(value)) reading.parts.dynamic(text);
-    if (!/^-(?:exec|execdir|ok|okdir)$/.test(value)) continue;
-    const rest = words.slice(i + 1);
-    const end = rest.findIndex(
-      (word, j) => word.value === ';' || (word.value === '+' && rest[j - 1]?.value === '{}'),
-    );
-    const inner = end === -1 ? rest : rest.slice(0, end);
-    if (end === -1 || inner.some((word) => word.value?.includes('{}'))) reading.parts.dynamic(text);
-    if (inner.length > 0) reading.program(inner, [], value.endsWith('dir') ? unsure(at) : at);
-    i += inner.length;
+  const found = foundBy(words);
+  const { tests, runs } = findWords(words);
+  const values = tests.map(({ value }) => value ?? '');
+  if (values.some((value) => /^-f(?:print0?|printf|ls)$/.test(value))) reading.parts.dynamic(text);
+  const removes = values.includes('-delete') ? [plainWord('rm'), plainWord('{}')] : [];
+  for (const { action, words } of [...runs, { action: '-exec', words: removes }]) {
+    const inner = words.map((word) => (word.value === '{}' ? (found ?? word) : word));
+    const isOpen = inner.some(({ value }) => value?.includes('{}'));
+    // In the folder of each file, its name alone is not known.
+    if (isOpen || (action.endsWith('dir') && inner.includes(found as ShellWord)))
+      reading.parts.dynamic(text);
+    if (inner.length > 0) reading.program(inner, [], action.endsWith('dir') ? unsure(at) : at);
   }
 }
 
-/** The removed names are only known while it runs. They are below the places where it starts. */
-function removeFound(
-  words: readonly ShellWord[],
-  text: string,
-  reading: Reading,
-  at: Folders,
-): void {
-  const end = words.findIndex(
-    ({ value }) => value !== null && /^[-(!]/.test(value) && !/^-[HLPDO]/.test(value),
-  );
-  reading.program(
-    [{ text: 'rm', value: 'rm', prefix: '' }, ...words.slice(0, end === -1 ? undefined : end)],
-    [],
-    at,
-  );
-  reading.parts.dynamic(text);
+/** Programs that only show the words they get. */
+const SHOWING = /^(?:echo|printf|basename|dirname)$/;
+
+/** The program of `xargs` with the words from its input, which follow the written ones. */
+export function withInput({ words, flags, ...inner }: Inner, input: Input): Inner {
+  const isOther = ['--replace', '-I', '-J', '-R', '--arg-file'].some((flag) => flags.has(flag));
+  if (input !== undefined && flags.has('--null') && !isOther)
+    return { ...inner, flags, words: [...words, input] };
+  const isShown = SHOWING.test(words[0]?.value ?? '') && !flags.has('--arg-file');
+  return { ...inner, flags, words, sure: inner.sure && isShown };
 }
 
 /**
@@ -122,8 +118,7 @@ export function readWrapped(
   at: Folders,
 ): boolean {
   const { words, flags, sure } = inner;
-  // Words from standard input follow the written ones.
-  if (!sure || name === 'xargs') reading.parts.dynamic(text);
+  if (!sure) reading.parts.dynamic(text);
   if (name === 'watch' && !flags.has('--exec')) {
     const values = words.map(({ value }) => value);
     if (values.includes(null)) reading.parts.dynamic(text);

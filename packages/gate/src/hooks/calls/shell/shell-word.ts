@@ -1,5 +1,7 @@
 import type { CommandExpansionPart, DoubleQuotedChild, Word, WordPart } from 'unbash';
 import type { Folders } from './folders.ts';
+import { namesFor } from './globs.ts';
+import type { Reading } from './reading.ts';
 
 /** A word of a command, as the shell would give it to a program. */
 export interface ShellWord {
@@ -9,33 +11,77 @@ export interface ShellWord {
   readonly value: string | null;
   /** Of a word without a value: the folders that it certainly begins with. Otherwise empty. */
   readonly prefix: string;
+  /** Of a word without a value: all that it can be, if that is known. None of it is an option. */
+  readonly oneOf?: readonly string[];
+  /** It stands for files below those. If there are any: only files with these patterns of names. */
+  readonly found?: readonly string[];
 }
 
-/** The folders that `~`, `$HOME` and `$PWD` stand for. */
-interface Known {
-  readonly home: string | undefined;
+/** What `~`, `$HOME`, `$PWD` and the variables of loops stand for. */
+interface Known extends Pick<Reading, 'home' | 'variables'> {
   readonly folder: string | undefined;
 }
 
-/** A piece of a word. `bare` has a NUL for each quoted character. Without a value it is dynamic. */
+/** A piece of a word. `bare` has a NUL for each quoted character. Without values it is dynamic. */
 interface Piece {
-  readonly value: string | undefined;
+  readonly values: readonly string[] | undefined;
   readonly bare: string;
 }
 
 const QUOTED = '\0';
-const DYNAMIC: Piece = { value: undefined, bare: QUOTED };
+const DYNAMIC: Piece = { values: undefined, bare: QUOTED };
+/** How many values a word with variables of loops may have. */
+const VALUES_MAX = 128;
 
-export function shellWord(word: Word, home: string | undefined, at: Folders): ShellWord {
-  const known = { home, folder: at.sure && at.known.length === 1 ? at.known[0] : undefined };
-  const pieces = withHome(piecesOf(word, known), home);
-  const value = pieces.every((piece) => piece.value !== undefined)
-    ? pieces.map((piece) => piece.value).join('')
-    : null;
-  const isLiteral = value !== null && !isExpanded(pieces.map((piece) => piece.bare).join(''));
-  return isLiteral
-    ? { text: word.text, value, prefix: '' }
-    : { text: word.text, value: null, prefix: prefixOf(pieces) };
+export function shellWord(word: Word, reading: Known | Reading, at: Folders): ShellWord {
+  return wordOf(word.text, read(word, reading, at));
+}
+
+/** The words that a program gets for one word: a pattern of names stands for those that fit now. */
+export function shellWords(word: Word, reading: Reading, at: Folders): readonly ShellWord[] {
+  const pieces = read(word, reading, at);
+  const [folder, ...others] = at.known;
+  if (!isGlob(pieces) || !at.sure || folder === undefined || others.length > 0)
+    return [wordOf(word.text, pieces)];
+  const pattern = pieces.map(patternOf).join('');
+  const names = namesFor(pattern, folder);
+  if (names === undefined) return [wordOf(word.text, pieces)];
+  if (/^[*?[]/.test(pattern)) reading.parts.beginsOpen(word.text);
+  return names.length === 0
+    ? [{ ...plainWord(valuesOf(pieces)?.[0] ?? ''), text: word.text }]
+    : names.map(plainWord);
+}
+
+/** Every value that a word can have. Undefined if only the shell knows. */
+export function wordValues({ value, oneOf }: ShellWord): readonly string[] | undefined {
+  return value === null ? oneOf : [value];
+}
+
+function read(word: Word, { home, variables }: Omit<Known, 'folder'>, at: Folders) {
+  const folder = at.sure && at.known.length === 1 ? at.known[0] : undefined;
+  return withHome(piecesOf(word, { home, variables, folder }), home);
+}
+
+function wordOf(text: string, pieces: readonly Piece[]): ShellWord {
+  const values = isExpanded(bareOf(pieces)) ? undefined : valuesOf(pieces);
+  const [value] = values ?? [];
+  if (values?.length === 1 && value !== undefined) return { text, value, prefix: '' };
+  const isKnown = values?.every((each) => /^[\w./=]/.test(each)) === true;
+  return { text, value: null, prefix: prefixOf(pieces), ...(isKnown && { oneOf: values }) };
+}
+
+function valuesOf(pieces: readonly Piece[]): readonly string[] | undefined {
+  return pieces.reduce<readonly string[] | undefined>(
+    (found, { values }) => {
+      const all = found?.flatMap((start) => values?.map((each) => start + each) ?? []) ?? [];
+      return values === undefined || all.length === 0 || all.length > VALUES_MAX ? undefined : all;
+    },
+    [''],
+  );
+}
+
+function bareOf(pieces: readonly Piece[]): string {
+  return pieces.map(({ bare }) => bare).join('');
 }
 
 /** A word that no shell expands any more. */
@@ -51,26 +97,28 @@ function piecesOf(word: Word, known: Known): readonly Piece[] {
 }
 
 function pieceOf(part: WordPart, known: Known): Piece {
-  if (part.type === 'Literal') return barePiece(part.text);
+  if (part.type === 'Literal' || part.type === 'Glob') return barePiece(part.text);
   if (part.type === 'SingleQuoted') return quotedPiece(part.text.slice(1, -1));
   if (part.type === 'AnsiCQuoted')
     return isPlainAnsi(part.text, part.value) ? quotedPiece(part.value) : DYNAMIC;
   if (part.type === 'DoubleQuoted') return doubleQuoted(part.parts, part.text, known);
-  return folderPiece(part, known, false);
+  return variablePiece(part, known, false);
 }
 
 function doubleQuoted(children: readonly DoubleQuotedChild[], text: string, known: Known): Piece {
   if (`"${children.map((child) => child.text).join('')}"` !== text) return DYNAMIC;
-  const values = children.map((child) =>
-    child.type === 'Literal' ? quotedLiteral(child.text) : folderPiece(child, known, true).value,
+  const pieces = children.map((child) =>
+    child.type === 'Literal' ? quotedLiteral(child.text) : variablePiece(child, known, true),
   );
-  return values.every((value) => value !== undefined) ? quotedPiece(values.join('')) : DYNAMIC;
+  return { values: valuesOf(pieces), bare: QUOTED };
 }
 
-function quotedLiteral(text: string): string | undefined {
+function quotedLiteral(text: string): Piece {
   const value = text.replace(/\\([$`"\\\n])/g, (_, char: string) => (char === '\n' ? '' : char));
   // A dollar that starts an expansion, or a backtick, is not literal text.
-  return /(?<!\\)(?:\\\\)*(?:`|\$(?=[A-Za-z0-9_{([@*#?$!-]))/.test(text) ? undefined : value;
+  return /(?<!\\)(?:\\\\)*(?:`|\$(?=[A-Za-z0-9_{([@*#?$!-]))/.test(text)
+    ? DYNAMIC
+    : quotedPiece(value);
 }
 
 /** The text of `$(cat <<'END' …)`: no shell expands anything in it. */
@@ -88,8 +136,8 @@ function staticText({ script }: CommandExpansionPart): string | undefined {
     : undefined;
 }
 
-/** `$HOME` and `$PWD`. Without quotes the shell would split a value with spaces. */
-function folderPiece(part: WordPart, { home, folder }: Known, quoted: boolean): Piece {
+/** Without quotes the shell would split a value with spaces, and expand one with patterns. */
+function variablePiece(part: WordPart, { home, folder, variables }: Known, quoted: boolean): Piece {
   if (part.type === 'CommandExpansion') {
     const text = quoted ? staticText(part) : undefined;
     return text === undefined ? DYNAMIC : quotedPiece(text);
@@ -97,18 +145,19 @@ function folderPiece(part: WordPart, { home, folder }: Known, quoted: boolean): 
   const isPlain =
     part.type === 'SimpleExpansion' ||
     (part.type === 'ParameterExpansion' &&
-      /^\$\{[A-Z]+\}$/.test(part.text) &&
+      /^\$\{[A-Za-z_]\w*\}$/.test(part.text) &&
       part.operation === undefined);
   if (!isPlain) return DYNAMIC;
   const name = part.text.replace(/[${}]/g, '');
-  const value = name === 'HOME' ? home : name === 'PWD' ? folder : undefined;
-  if (value === undefined || (!quoted && !/^[\w/.,@%+-]+$/.test(value))) return DYNAMIC;
-  return quotedPiece(value);
+  const own = name === 'HOME' ? home : name === 'PWD' ? folder : undefined;
+  const values = own === undefined ? variables.get(name) : [own];
+  const isSafe = quoted || values?.every((each) => /^[\w/.,@%+-]+$/.test(each)) === true;
+  return isSafe ? { values, bare: QUOTED } : DYNAMIC;
 }
 
 function quotedPiece(value: string): Piece {
   // An empty quotation counts too: `""~` is not a home folder.
-  return { value, bare: QUOTED.repeat(value.length + 1) };
+  return { values: [value], bare: QUOTED.repeat(value.length + 1) };
 }
 
 function barePiece(text: string): Piece {
@@ -125,7 +174,7 @@ function barePiece(text: string): Piece {
     value += next;
     bare += QUOTED;
   }
-  return { value, bare };
+  return { values: [value], bare };
 }
 
 /** Escapes whose meaning differs between shells and encodings are dynamic. */
@@ -141,17 +190,33 @@ function isExpanded(bare: string): boolean {
   return /[\s\p{Z}]/u.test(bare);
 }
 
+/** Whether all that the shell still does is to look for names that fit. */
+function isGlob(pieces: readonly Piece[]): boolean {
+  const bare = bareOf(pieces);
+  const signs = /[*?]|\[[^[\]]*\]/g;
+  if (pieces.some(({ values }) => values?.length !== 1) || bare.search(signs) === -1) return false;
+  return !/[~^#]/.test(bare.replace(signs, '')) && !isExpanded(bare.replace(signs, ''));
+}
+
+/** The characters of a piece, with a backslash before each one that is quoted. */
+function patternOf({ values: [value = ''] = [], bare }: Piece): string {
+  return value.replace(/[\s\S]/g, (char, at: number) =>
+    bare.charAt(at) !== char && /[*?[\]\\^!-]/.test(char) ? `\\${char}` : char,
+  );
+}
+
 function withHome(pieces: readonly Piece[], home: string | undefined): readonly Piece[] {
-  const [first, ...rest] = pieces;
-  if (first?.value === undefined || home === undefined || !home.startsWith('/')) return pieces;
-  const isHome = first.bare.startsWith('~/') || (first.bare === '~' && rest.length === 0);
+  const [{ values: [value] = [], bare } = DYNAMIC, ...rest] = pieces;
+  if (value === undefined || home === undefined || !home.startsWith('/')) return pieces;
+  const isHome = bare.startsWith('~/') || (bare === '~' && rest.length === 0);
   if (!isHome) return pieces;
-  return [quotedPiece(home), { value: first.value.slice(1), bare: first.bare.slice(1) }, ...rest];
+  return [quotedPiece(home), { values: [value.slice(1)], bare: bare.slice(1) }, ...rest];
 }
 
 function prefixOf(pieces: readonly Piece[]): string {
   let text = '';
-  for (const { value, bare } of pieces) {
+  for (const { values = [], bare } of pieces) {
+    const value = values.length === 1 ? values[0] : undefined;
     const end = value === undefined ? 0 : bare.search(/[*?`()<>|&;[{$~]|^=/);
     text += (value ?? '').slice(0, end === -1 ? undefined : end);
     if (end !== -1) break;

@@ -4,24 +4,28 @@ import type {
   Case,
   Command,
   CompoundList,
+  For,
   If,
   Pipeline,
+  Select,
   SyntaxNode,
   TestExpression,
   Word,
 } from 'unbash';
+import { findWords, foundBy } from '../programs/search.ts';
 import { afterPipeline } from './builtins.ts';
 import { isEvaluated, readExpansions, readInner } from './expansions.ts';
 import { after, either, equal, type Folders, type Outcome, same, unsure } from './folders.ts';
-import type { Reading } from './reading.ts';
+import type { Input, Reading } from './reading.ts';
 import { readRedirections } from './redirections.ts';
-import { type ShellWord, shellWord } from './shell-word.ts';
+import { type ShellWord, shellWord, shellWords, wordValues } from './shell-word.ts';
 import { changesWhatRuns, variableOf } from './variable-names.ts';
 
 /** The scripts of one text: `source` is the text that the positions of its nodes are in. */
 interface Text {
   readonly reading: Reading;
   readonly source: string;
+  readonly input?: Input;
 }
 
 /** Reads every command that a list could run. Returns the folders of the commands after it. */
@@ -77,9 +81,7 @@ function node(given: SyntaxNode, text: Text, from: Folders): Outcome {
       );
     case 'For':
     case 'Select':
-      if (changesWhatRuns(given.name.text)) reading.parts.dynamic(given.name.text);
-      for (const word of given.wordlist ?? []) inner(word, text, at);
-      return loop((from) => list(given.body.commands, text, from), at);
+      return loopOver(given, text, at);
     case 'ArithmeticFor':
       reading.parts.dynamic(source.slice(given.pos, given.end));
       for (const each of [given.initialize, given.test, given.update])
@@ -120,11 +122,29 @@ function andOr({ commands, operators }: AndOr, text: Text, at: Folders): Outcome
 }
 
 function pipeline({ commands, prefixes }: Pipeline, text: Text, at: Folders): Outcome {
-  const outcomes = commands.map((command) => node(command, text, at));
+  const outcomes = commands.map((command, i) => {
+    const input = command.type === 'Command' ? printed(commands[i - 1], text, at) : undefined;
+    return node(command, { ...text, input }, at);
+  });
   const last = outcomes.at(-1) ?? same(at);
   if (outcomes.length > 1) return afterPipeline(at, last);
   const isNegated = prefixes.filter(({ type }) => type === 'Negation').length % 2 === 1;
   return isNegated ? { ok: last.failed, failed: last.ok } : last;
+}
+
+/** The names that `find … -print0` gives the next program. */
+function printed(given: SyntaxNode | undefined, { reading }: Text, at: Folders): Input {
+  if (given?.type !== 'Command' || given.name?.text !== 'find') return undefined;
+  if (given.prefix.length > 0 || reading.functions.has('find')) return undefined;
+  const words = given.args.flatMap((word) =>
+    word.type === 'Word' ? shellWords(word, reading, at) : [],
+  );
+  const { tests } = findWords(words);
+  const actions = tests.filter(({ value }) =>
+    /^-(?:f?print|f?ls|exec|ok|delete)/.test(value ?? ''),
+  );
+  const isPlain = actions.length === 1 && actions[0]?.value === '-print0';
+  return isPlain && given.args.length <= words.length ? foundBy(words) : undefined;
 }
 
 function choice(given: If, text: Text, at: Folders): Outcome {
@@ -163,8 +183,28 @@ function loop(body: (at: Folders) => Outcome, at: Folders): Outcome {
   return same(unsure(either(from, after(body(unsure(from))))));
 }
 
+/** In the body of `for`, each value of its list is known, unless the body changes the variable. */
+function loopOver(given: For | Select, text: Text, at: Folders): Outcome {
+  const { reading } = text;
+  const name = given.name.text;
+  if (changesWhatRuns(name)) reading.parts.dynamic(name);
+  const words = (given.wordlist ?? []).flatMap((word) => {
+    inner(word, text, at);
+    return shellWords(word, reading, at);
+  });
+  const values = words.flatMap((word) => wordValues(word) ?? '');
+  const isKnown = given.type === 'For' && /^[a-z]/.test(name) && values.length > 0;
+  reading.assigned.delete(name);
+  if (isKnown && !values.includes('')) reading.variables.set(name, values);
+  const outcome = loop((from) => list(given.body.commands, text, from), at);
+  reading.variables.delete(name);
+  if (isKnown && reading.assigned.has(name)) reading.parts.dynamic(`$${name}`);
+  reading.assigned.add(name);
+  return outcome;
+}
+
 function definition(name: Word, body: SyntaxNode, text: Text, at: Folders): Outcome {
-  const called = shellWord(name, undefined, at).value ?? name.text;
+  const called = shellWord(name, text.reading, at).value ?? name.text;
   text.reading.functions.add(called);
   // The shell itself calls these.
   if (/^command_not_found|^(?:chpwd|precmd|preexec|periodic|zshexit|TRAP)/.test(called))
@@ -191,15 +231,25 @@ function condition(given: TestExpression, text: Text, at: Folders): void {
 }
 
 function simple(command: Command, text: Text, at: Folders): Outcome {
+  return text.reading.parts.statement(() => statement(command, text, at));
+}
+
+function statement(command: Command, text: Text, at: Folders): Outcome {
   const { reading, source } = text;
   if (!isWhole(command, source)) reading.parts.fail();
   const assigned = command.prefix.filter((each) => each.type === 'Assignment');
   for (const each of assigned) assignment(each, text, at);
   readRedirections(command.redirects, reading, source, at);
   if (command.name === undefined) return same(at);
-  const words = [command.name, ...command.args].map((word) => argument(word, text, at));
+  const words = [
+    argument(command.name, text, at),
+    ...command.args.flatMap((word) => expanded(word, text, at)),
+  ];
   const names = assigned.map(({ name }) => name);
-  const outcome = reading.program(words, names, at);
+  const isPiped = command.redirects.every(
+    ({ type, operator }) => type === 'Redirect' && /^>/.test(operator),
+  );
+  const outcome = reading.program(words, names, at, isPiped ? text.input : undefined);
   // With a redirection that fails, `exit` and `cd` are not run.
   return command.redirects.length === 0
     ? outcome
@@ -217,6 +267,7 @@ function isWhole({ name, prefix, suffix }: Command, source: string): boolean {
 function assignment(given: Assignment, text: Text, at: Folders): void {
   const { reading } = text;
   const { index, name, value } = given;
+  reading.assigned.add(name);
   if (changesWhatRuns(name)) reading.parts.dynamic(given.text);
   if (index !== undefined) {
     if (!/^\d+$/.test(index.text)) reading.parts.dynamic(given.text);
@@ -229,14 +280,21 @@ function assignment(given: Assignment, text: Text, at: Folders): void {
   }
 }
 
+function expanded(given: Word | Assignment, text: Text, at: Folders): readonly ShellWord[] {
+  const word = argument(given, text, at);
+  return given.type === 'Word' && word.value === null
+    ? shellWords(given, text.reading, at)
+    : [word];
+}
+
 function argument(given: Word | Assignment, text: Text, at: Folders): ShellWord {
   const { reading, source } = text;
   if (given.type === 'Word') {
     readExpansions(given, reading, source, at);
-    return shellWord(given, reading.home, at);
+    return shellWord(given, reading, at);
   }
   assignment(given, text, at);
-  const value = given.value.type === 'Word' ? shellWord(given.value, reading.home, at).value : null;
+  const value = given.value.type === 'Word' ? shellWord(given.value, reading, at).value : null;
   const start = given.text.slice(0, given.value.pos - given.pos);
   const isPlain = variableOf(start) !== undefined && given.index === undefined;
   return { text: given.text, value: value === null || !isPlain ? null : start + value, prefix: '' };

@@ -1,4 +1,4 @@
-import type { ShellWord } from './shell-word.ts';
+import { type ShellWord, wordValues } from './shell-word.ts';
 import { isUrl } from './word-paths.ts';
 
 /** The addresses that the words of a program name, and the words whose host is not certain. */
@@ -29,14 +29,16 @@ const VALUES: Readonly<Record<string, { letters: string; names: RegExp; unclear:
  * `git` gets addresses with other ones.
  */
 export function webWords(name: string, words: readonly ShellWord[]): WebWords {
-  const values = words.flatMap(({ value }) => (value === null ? [] : [value]));
+  const values = words.flatMap((word) => wordValues(word) ?? []);
   const urls = values.flatMap(urlIn);
   if (name === 'git')
     return { urls, unclear: isRemote(values) ? values.filter(isOtherAddress) : [] };
   const options = VALUES[name];
   if (options === undefined) return { urls, unclear: [] };
   const read = fetched(values, options);
-  return { urls: [...urls, ...read.urls], unclear: read.unclear };
+  // One of several values can be the value of an option, or an address.
+  const several = words.filter(({ oneOf }) => oneOf !== undefined).map(({ text }) => text);
+  return { urls: [...urls, ...read.urls], unclear: [...read.unclear, ...several] };
 }
 
 function urlIn(word: string): readonly string[] {

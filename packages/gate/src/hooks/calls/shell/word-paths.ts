@@ -1,6 +1,6 @@
 import { judgeablePath } from '../judgeable-path.ts';
 import { type Folders, type Places, placesOf } from './folders.ts';
-import type { ShellWord } from './shell-word.ts';
+import { type ShellWord, wordValues } from './shell-word.ts';
 
 /**
  * Every path that the words of a program can name: each word, and the pieces of a word where a
@@ -20,12 +20,12 @@ export function wordPaths(words: readonly ShellWord[], at: Folders): Places {
 function names(words: readonly ShellWord[]): ReadonlySet<string> {
   const found = new Set<string>();
   let operandsOnly = false;
-  for (const { value, prefix } of words) {
-    const text = value ?? prefix;
-    if (text === '' || text === '-') continue;
-    if (text === '--') operandsOnly = true;
-    else for (const name of namesIn(text, operandsOnly)) found.add(name);
-  }
+  for (const word of words)
+    for (const text of wordValues(word) ?? [word.prefix]) {
+      if (text === '' || text === '-') continue;
+      if (text === '--') operandsOnly = true;
+      else for (const name of namesIn(text, operandsOnly)) found.add(name);
+    }
   return found;
 }
 
