@@ -26,7 +26,7 @@ test('the first rules hold in each project that a session begins in', () => {
   }
 });
 
-/** What the first rules of /repo answer to a command. */
+/** The answer of the first rules of /repo to a command. */
 function answered(command: string, until?: string): string {
   const options = { home: '/home/ada', ...(until !== undefined && { until }) };
   const rules = new CompiledRules(readRules(firstRules('/repo', options)).rules);

@@ -78,7 +78,7 @@ async function globParts(
   return fileParts('search', isWhole || path === '' ? start : `${path}/${start}`, cwd);
 }
 
-/** The search reads every file below its folder that its glob names, or that git does not ignore. */
+/** The search reads the files below its folder that its glob names, or that git does not ignore. */
 async function grepParts(
   { path, glob }: ToolEvent['tool_input'],
   cwd: string,

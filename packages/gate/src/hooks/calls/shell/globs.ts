@@ -54,7 +54,7 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
-/** The names that one segment fits. Only a dot in the pattern fits a dot at the start. */
+/** A segment as an expression. Only a dot of the pattern stands for a dot at the start. */
 function matcher(segment: string): RegExp | undefined {
   let source = /^\\?\./.test(segment) ? '' : '(?!\\.)';
   for (let rest = segment; rest !== ''; ) {

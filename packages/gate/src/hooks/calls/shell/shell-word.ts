@@ -1,7 +1,7 @@
 import type { CommandExpansionPart, DoubleQuotedChild, Word, WordPart } from 'unbash';
 import type { Folders } from './folders.ts';
 import { namesFor } from './globs.ts';
-import type { Reading } from './reading.ts';
+import type { PartList } from './part-list.ts';
 
 /** A word of a command, as the shell would give it to a program. */
 export interface ShellWord {
@@ -17,8 +17,14 @@ export interface ShellWord {
   readonly found?: readonly string[];
 }
 
-/** What `~`, `$HOME`, `$PWD` and the variables of loops stand for. */
-interface Known extends Pick<Reading, 'home' | 'variables'> {
+/** The values that are known where a word stands: of `$HOME`, and of the variables of loops. */
+interface Values {
+  readonly home: string | undefined;
+  readonly variables: ReadonlyMap<string, readonly string[]>;
+}
+
+/** The same with the value of `$PWD`. */
+interface Known extends Values {
   readonly folder: string | undefined;
 }
 
@@ -33,12 +39,16 @@ const DYNAMIC: Piece = { values: undefined, bare: QUOTED };
 /** How many values a word with variables of loops may have. */
 const VALUES_MAX = 128;
 
-export function shellWord(word: Word, reading: Known | Reading, at: Folders): ShellWord {
+export function shellWord(word: Word, reading: Values, at: Folders): ShellWord {
   return wordOf(word.text, read(word, reading, at));
 }
 
 /** The words that a program gets for one word: a pattern of names stands for those that fit now. */
-export function shellWords(word: Word, reading: Reading, at: Folders): readonly ShellWord[] {
+export function shellWords(
+  word: Word,
+  reading: Values & { readonly parts: PartList },
+  at: Folders,
+): readonly ShellWord[] {
   const pieces = read(word, reading, at);
   const [folder, ...others] = at.known;
   if (!isGlob(pieces) || !at.sure || folder === undefined || others.length > 0)
@@ -57,7 +67,7 @@ export function wordValues({ value, oneOf }: ShellWord): readonly string[] | und
   return value === null ? oneOf : [value];
 }
 
-function read(word: Word, { home, variables }: Omit<Known, 'folder'>, at: Folders) {
+function read(word: Word, { home, variables }: Values, at: Folders): readonly Piece[] {
   const folder = at.sure && at.known.length === 1 ? at.known[0] : undefined;
   return withHome(piecesOf(word, { home, variables, folder }), home);
 }
