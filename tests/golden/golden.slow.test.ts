@@ -288,6 +288,8 @@ describe('version 1 of the ledger', () => {
         ...['inherited.json', 'inherited.jsonl', 'inherited.jsonl.checkpoint'],
         ...['upgrades.json', 'upgrades.jsonl', 'upgrades.jsonl.checkpoint'],
         ...['run.jsonl', 'run.oracle.json', 'facts.sqlite'],
+        // Of packages/gate/src/calls/version-1.test.ts.
+        'gateway.sqlite',
       ].sort(),
     );
   });

@@ -108,7 +108,9 @@ export async function startService(
   const { tokens, sessions } = credentialsOf(isRemote ? recentSideStore(side) : side, root);
   // A file protects against a store that was put back, also where its entries were.
   const last = file === undefined ? checkpointInStore(store) : checkpointInFile(file);
+  const [domain, ...more] = domains.filter(({ name }) => name === 'gateway');
   const gateways = new GatewayWorlds({
+    domain: more.length === 0 ? domain : undefined,
     ...{ assize, store, clock, systemWrits, worlds: config.worlds, onFailure },
     rules: rules && {
       ...{ rules, trial },

@@ -88,3 +88,4 @@ export {
   undoCalls,
   undoOf,
 } from './undo-calls.ts';
+export { upgradeGateway } from './upgrade-gateway.ts';

@@ -1,10 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { issueWrit, segment, type Writ } from 'assize/internal/authority';
-import { arg, checkArgument } from 'assize/internal/base';
+import { arg, checkArgument, isAssizeError } from 'assize/internal/base';
 import { createAssize, DEFAULT_PERIOD, type Environment, rootKeyOf } from 'assize/internal/config';
-import type { Domain } from 'assize/internal/kernel';
+import { type Domain, UPGRADE_ACTION, upgradeScope } from 'assize/internal/kernel';
 import { systemClock } from 'assize/internal/oracle';
-import type { AssizeOptions, Trajectory } from 'assize/internal/runtime';
+import { Assize, type AssizeOptions, type Trajectory } from 'assize/internal/runtime';
+import { openStore, sealKeys } from 'assize/internal/stores';
 import {
   agentName,
   configuration,
@@ -22,6 +23,7 @@ import { Gate, type GateOptions } from './gate.ts';
 import { HttpPort } from './http-port.ts';
 import { LocalPort } from './local-port.ts';
 import { LocalWorld } from './local-world.ts';
+import { upgradeGateway } from './upgrade-gateway.ts';
 
 export interface OpenGateOptions extends GateOptions {
   /** URL of the store, which is created if it does not exist. Default: `sqlite:./assize.db`. */
@@ -59,11 +61,13 @@ export async function openGate(options: OpenGateOptions): Promise<Gate> {
   const { rules: file, env, approvals, server, waitMs, inFlightMs, turnMs } = options;
   const rules = file === undefined ? undefined : readRules(readFileSync(file, 'utf8'), file).rules;
   const domain = gateway(rules === undefined ? {} : { rules }) as unknown as Domain;
-  const world = await createAssize({
-    ...{ store: url, domain, name },
-    ...(env !== undefined && { env }),
-    ...(approvals !== undefined && { approvals }),
-  });
+  const world = await upgraded({ url, env, name, domain }, () =>
+    createAssize({
+      ...{ store: url, domain, name },
+      ...(env !== undefined && { env }),
+      ...(approvals !== undefined && { approvals }),
+    }),
+  );
   try {
     const root = rootKeyOf(url, env);
     const grant = { ...DEFAULT_PERIOD, trajectory: name, max_depth: 0, issuer: root.publicKey };
@@ -102,6 +106,42 @@ export async function openGate(options: OpenGateOptions): Promise<Gate> {
   } catch (error) {
     await world.close();
     throw error;
+  }
+}
+
+interface Upgraded {
+  readonly url: string;
+  readonly env: Environment | undefined;
+  readonly name: string;
+  readonly domain: Domain;
+}
+
+/** The opening, and again after an upgrade of a trajectory of an earlier version. */
+async function upgraded<T>(
+  { url, env, name, domain }: Upgraded,
+  open: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await open();
+  } catch (error) {
+    if (!isAssizeError(error, 'domain_mismatch')) throw error;
+    const root = rootKeyOf(url, env);
+    const issuer = root.publicKey;
+    const grant = { ...DEFAULT_PERIOD, trajectory: name, max_depth: 0, issuer, nonce: 'upgrade' };
+    const scopes = [upgradeScope(domain)];
+    const writ = issueWrit(
+      { ...grant, subject: 'assize:program', actions: [UPGRADE_ACTION], scopes },
+      root.privateKey,
+    );
+    const store = await openStore(url, sealKeys(root));
+    const assize = new Assize({ store, domains: [domain], anchors: [issuer] });
+    try {
+      await upgradeGateway(assize, name, { store, domain, writ });
+    } finally {
+      await assize.close();
+      await store.close();
+    }
+    return open();
   }
 }
 

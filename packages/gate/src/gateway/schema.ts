@@ -153,11 +153,12 @@ export const gatewayState = z.strictObject({
   /** Amounts and `#uses` by `standing|call`. */
   spent: z.record(z.string(), z.record(z.string(), z.int().min(0))),
   sessions: z.record(z.string(), session),
-  /** The runs that hold places, by their session. */
-  turns: z.record(z.string(), turn),
+  /** The runs that hold places, by their session. Optional: version 1 of the domain has none. */
+  turns: z.record(z.string(), turn).optional(),
 });
 
 export type GatewayState = z.infer<typeof gatewayState>;
+export type Turn = z.infer<typeof turn>;
 export type CallRow = z.infer<typeof call>;
 export type Session = z.infer<typeof session>;
 export type StandingApproval = z.infer<typeof standing>;

@@ -3,6 +3,7 @@ import { setImmediate as yielded } from 'node:timers/promises';
 import { SERVER, type SystemWrits } from '@assize/command/operation';
 import { isAssizeError } from 'assize/internal/base';
 import { addMicros, contentHash, type Instant } from 'assize/internal/canon';
+import { type Domain, UPGRADE_ACTION } from 'assize/internal/kernel';
 import {
   type BranchPayload,
   type Hash,
@@ -14,7 +15,7 @@ import {
 import type { Clock } from 'assize/internal/oracle';
 import type { Assize, Ruling, Trajectory } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
-import type { NewestRules } from '#calls';
+import { type NewestRules, upgradeGateway } from '#calls';
 import {
   BEGIN_HOURS,
   type CallRow,
@@ -49,6 +50,8 @@ export interface GatewayWorldsOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly systemWrits: SystemWrits;
+  /** The domain as this server has it. Absent: it has none, or several versions. */
+  readonly domain?: Domain | undefined;
   /** The worlds of the configuration. */
   readonly worlds: Readonly<Record<string, { readonly domain: string }>>;
   /** The rules of the file, and the registered tools. Absent: the recorded rules stay in force. */
@@ -116,13 +119,14 @@ export class GatewayWorlds {
   }
 
   /**
-   * Makes the rules of this server those that count, and puts them in force in the worlds of the
-   * configuration.
+   * Continues the worlds of the configuration under this version of the domain, makes the rules of
+   * this server those that count, and puts them in force there.
    *
    * @throws GatewayError `bad_rules`
    */
   async start(): Promise<void> {
     const { assize, clock, newest } = this.#options;
+    for (const name of this.worlds) await this.#upgrade(name);
     if (this.#wanted === undefined) return;
     await newest.claim(this.#digest, clock.now());
     for (const name of this.worlds) await this.#configure(await assize.open(name));
@@ -154,7 +158,10 @@ export class GatewayWorlds {
       const state = await this.#stateOf(id);
       if (state === undefined || isConfigured(state, this.#wanted)) this.#done.add(id);
       else {
-        await this.#attempt(id, () => assize.open(id));
+        await this.#attempt(id, async () => {
+          await this.#upgrade(id);
+          return assize.open(id);
+        });
         assize.release(id);
       }
     }
@@ -251,6 +258,13 @@ export class GatewayWorlds {
       this.#done.add(id);
       this.#failed(id, error);
     }
+  }
+
+  async #upgrade(id: string): Promise<void> {
+    const { assize, store, clock, systemWrits, domain } = this.#options;
+    if (domain === undefined) return;
+    const writ = systemWrits.forBuiltIn(SERVER, UPGRADE_ACTION, id, clock.now());
+    await upgradeGateway(assize, id, { store, domain, writ, principal: SERVER });
   }
 
   async #configure(trajectory: Trajectory): Promise<void> {

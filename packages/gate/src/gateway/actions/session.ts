@@ -33,7 +33,7 @@ export function applySession(
     if (event === 'fail') row.failed = true;
     else {
       row.endedAt = at;
-      delete state.turns[id];
+      delete state.turns?.[id];
     }
     return;
   }

@@ -13,7 +13,7 @@ import { HOUR_MS, READ_HOURS } from './call.ts';
 export function applyTidy(state: GatewayState, at: string): void {
   for (const [member, key] of [...droppable(state, at)]) {
     if (member === 'calls') dropCall(state, key);
-    else delete state[member][key];
+    else delete state[member]?.[key];
   }
 }
 
@@ -47,9 +47,8 @@ function* droppable(state: GatewayState, at: string): Generator<Dropped> {
     const { endedAt } = state.sessions[id] as Session;
     if (endedAt !== undefined && windowOf('day', endedAt) < today) yield ['sessions', id];
   }
-  for (const id in state.turns)
-    if (windowOf('day', (state.turns[id] as GatewayState['turns'][string]).at) < today)
-      yield ['turns', id];
+  for (const [id, turn] of Object.entries(state.turns ?? {}))
+    if (windowOf('day', turn.at) < today) yield ['turns', id];
   const isExpired = (id: string): boolean => (state.standing[id]?.expires ?? '') <= at;
   for (const id in state.standing) if (isExpired(id)) yield ['standing', id];
   for (const key in state.spent)
@@ -70,7 +69,15 @@ export function isTidyForEver(state: GatewayState): boolean {
   return sizeOf(state) === 0;
 }
 
-function sizeOf({ used, read, calls, standing, spent, sessions, turns }: GatewayState): number {
+function sizeOf({
+  used,
+  read,
+  calls,
+  standing,
+  spent,
+  sessions,
+  turns = {},
+}: GatewayState): number {
   return [used, read, calls, standing, spent, sessions, turns].reduce(
     (sum, record) => sum + Object.keys(record).length,
     0,

@@ -1,7 +1,7 @@
 import { addMicros } from 'assize/internal/canon';
 import { matchesSome } from '../names.ts';
 import { ruleText } from '../rule-text.ts';
-import type { CallRow, GatewayState } from '../schema.ts';
+import type { CallRow, GatewayState, Turn } from '../schema.ts';
 import { type Applied, compiledRules } from './compiled-rules.ts';
 import { mayBeUnder } from './path-name.ts';
 
@@ -30,7 +30,8 @@ const MINUTE_MICROS = 60_000_000;
 /** The reason why another run must end before a call is begun. Undefined: the call has its turn. */
 export function turnOf(state: GatewayState, row: Waiting, now: string): NoTurn | undefined {
   const run = row.session && runOf(state, row.session);
-  const own = run === undefined ? undefined : state.turns[run];
+  const { turns = {} } = state;
+  const own = run === undefined ? undefined : turns[run];
   for (const { rule, minutes, because, places } of wantedBy(state, row, now)) {
     const no = (kind: NoTurn['kind'], why: string): NoTurn => ({ kind, of: { rule, why } });
     if (own?.lostTo !== undefined)
@@ -38,13 +39,13 @@ export function turnOf(state: GatewayState, row: Waiting, now: string): NoTurn |
         'lost',
         `the run was silent too long, and ${own.lostTo} has its turn; start the run again`,
       );
-    for (const [other, turn] of Object.entries(state.turns)) {
+    for (const [other, turn] of Object.entries(turns)) {
       if (other === run || turn.lostTo !== undefined || isSilent(turn, minutes, now)) continue;
       const place = places.find((wanted) => turn.places.some((held) => meet(held, wanted)));
       if (place === undefined) continue;
       const at = place.slice(place.indexOf('|') + 1);
       const held = `the run ${other} holds ${at === '/' ? 'the turn' : at} until it ends`;
-      const isEarlier = own !== undefined && own.places.length > 0 && isBefore(other, run!, state);
+      const isEarlier = own !== undefined && own.places.length > 0 && isBefore(other, run!, turns);
       return isEarlier
         ? no('restart', `${held}, and it began earlier; end this run and start it again`)
         : no('waiting', because ?? held);
@@ -65,6 +66,7 @@ export function takeTurn(state: GatewayState, row: Waiting, at: string): void {
   if (problem !== undefined) throw new Error(ruleText(problem.of.rule, problem.of.why));
   const run = row.session && runOf(state, row.session);
   const places = wanted.flatMap((each) => each.places);
+  state.turns ??= {};
   for (const [other, turn] of Object.entries(state.turns))
     if (other !== run && turn.places.some((held) => places.some((place) => meet(held, place))))
       turn.lostTo = run ?? row.tool;
@@ -119,7 +121,7 @@ function isSilent({ at }: { readonly at: string }, minutes: number, now: string)
 }
 
 /** Whether a run took its first place before another one. */
-function isBefore(one: string, other: string, { turns }: GatewayState): boolean {
+function isBefore(one: string, other: string, turns: Readonly<Record<string, Turn>>): boolean {
   const [a, b] = [turns[one]!.since, turns[other]!.since];
   return a === b ? one < other : a < b;
 }
