@@ -42,6 +42,7 @@ export interface Served {
   desk(more?: {
     readonly asPerson?: string | undefined;
     readonly wrap?: Wrap | undefined;
+    readonly run?: string | undefined;
   }): ApiDesk;
   approve(approval: string): Promise<any>;
   /** `manager:hal` approves as the second person. */
@@ -102,7 +103,7 @@ export async function served(
   };
   return {
     ...{ server, tokens, approvals },
-    desk: ({ asPerson, wrap = (ask: Ask) => ask } = {}) =>
+    desk: ({ asPerson, run, wrap = (ask: Ask) => ask } = {}) =>
       new ApiDesk({
         ...{
           ask: wrap(askAs(tokens[ADA] as string)),
@@ -110,6 +111,7 @@ export async function served(
           server: 'notes',
           agent: 'ada',
           url: server.url,
+          run,
         },
         ...(asPerson !== undefined && { askAsPerson: askAs(tokens[asPerson] as string) }),
       }),
@@ -127,6 +129,8 @@ export type Wrap = (ask: Ask) => Ask;
 
 export interface Connecting {
   readonly wrap?: Wrap;
+  /** The run of its calls. */
+  readonly run?: string;
   readonly limits?: Partial<GatewayLimits>;
   /** Whether the client speaks the protocol of 2026. */
   readonly era?: 'legacy' | 'modern';
@@ -147,7 +151,7 @@ export interface Connected {
 export function gatewayBefore(
   { desk }: Served,
   serve: (transport: InMemoryTransport) => unknown,
-  { limits, asPerson, wrap, questions }: Connecting = {},
+  { limits, asPerson, wrap, run, questions }: Connecting = {},
   warnings: string[] = [],
 ): Gateway {
   const onWarning = (text: string): void => void warnings.push(text);
@@ -163,7 +167,7 @@ export function gatewayBefore(
   });
   return new Gateway({
     ...{ upstream, onWarning, limits: { waitMs: 0, ...limits } },
-    desk: desk({ asPerson, wrap }),
+    desk: desk({ asPerson, wrap, run }),
   });
 }
 

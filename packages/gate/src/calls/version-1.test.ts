@@ -1,4 +1,4 @@
-/** A store that version 1 of the domain wrote, with tests/golden/v1/gateway.sqlite, goes on here. */
+/** A store of version 1 of the domain, tests/golden/v1/gateway.sqlite, goes on here. */
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

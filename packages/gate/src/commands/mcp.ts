@@ -24,6 +24,7 @@ import {
   stdioEnd,
   type UpstreamSpec,
   undoCall,
+  undoRun,
   upstreamOf,
 } from '#mcp';
 import { keepOutputFree, serveMcp } from './mcp-serve.ts';
@@ -48,7 +49,8 @@ interface Options extends StorelessOptions, RulesPlace {
   readonly header: readonly string[];
   readonly bearer?: string;
   readonly questions: readonly QuestionKind[];
-  readonly undo?: string;
+  readonly run?: string;
+  readonly undo?: string | true;
   readonly sandbox?: boolean;
 }
 
@@ -105,7 +107,14 @@ export function mcp(program: Command): void {
           .choices(['elicitation', 'sampling', 'roots'])
           .default([]),
       )
-      .option('--undo <call>', 'takes this call back by the tool that the rules name, and ends')
+      .option(
+        '--run <name>',
+        'the calls are those of this run, which holds its turns until the client leaves',
+      )
+      .option(
+        '--undo [call]',
+        'takes this call back by the tool that the rules name, or with --run all of the run, and ends',
+      )
       .addOption(repeatable('--env <name>', 'variable of the environment that the MCP server gets'))
       .option(
         '--inherit-env',
@@ -145,6 +154,8 @@ function named(options: Options): Options & { readonly name: string } {
   if (decide) throw new CliError('usage', 'Pass --decide only with --serve.');
   if (name === undefined)
     throw new CliError('usage', 'Pass the name of the MCP server: --name NAME. Or pass --serve.');
+  if (options.undo === true && options.run === undefined)
+    throw new CliError('usage', 'Name what is taken back: --undo CALL, or --run NAME --undo.');
   return { ...options, name };
 }
 
@@ -162,7 +173,7 @@ async function run(
   const agent = options.agent ?? (await ownAgent(ask, url));
   const { elicitTokenFile } = options;
   const desk = new ApiDesk({
-    ...{ ask, world, server, agent, url },
+    ...{ ask, world, server, agent, url, run: options.run },
     ...(elicitTokenFile !== undefined && { askAsPerson: httpAsk(url, apiToken(elicitTokenFile)) }),
   });
   keepOutputFree();
@@ -176,11 +187,11 @@ async function run(
   const gateway = new Gateway({ upstream, desk, limits, onWarning: note });
   await gateway.tools();
   if (options.undo !== undefined) {
-    const { isUndone, text } = await undoCall(gateway, {
-      call: options.undo,
-      server,
-      signal: interruption,
-    });
+    const given = { server, signal: interruption };
+    const { isUndone, text } =
+      options.undo === true
+        ? await undoRun(gateway, given)
+        : await undoCall(gateway, { call: options.undo, ...given });
     await upstream.close();
     await closeSandbox();
     if (json) out.document({ undone: isUndone, detail: text });

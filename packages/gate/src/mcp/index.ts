@@ -39,7 +39,7 @@ export {
 } from './serve/http-ledger.ts';
 export { LedgerApi, type LedgerAsk, type Standing } from './serve/ledger-api.ts';
 export { type ServeLedgerOptions, serveLedger } from './serve/serve-ledger.ts';
-export { undoCall } from './undo.ts';
+export { undoCall, undoRun } from './undo.ts';
 export { type UpstreamSpec, upstreamOf } from './upstream/spec.ts';
 export {
   type QuestionKind,

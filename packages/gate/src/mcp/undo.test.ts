@@ -2,8 +2,13 @@ import { McpServer } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { connected, served, type Wrap } from '../../../../tests/support/mcp/served-gateway.ts';
-import { undoCall } from './index.ts';
+import {
+  connected,
+  gatewayBefore,
+  served,
+  type Wrap,
+} from '../../../../tests/support/mcp/served-gateway.ts';
+import { undoCall, undoRun } from './index.ts';
 
 const RULES = `
 id: notes
@@ -116,4 +121,46 @@ test('a call that a person settled has no result to undo it with', async () => {
   const undone = undoCall(gateway, { call, server: 'notes', signal: new AbortController().signal });
   await expect(undone).rejects.toThrow('was settled by hand');
   await close();
+});
+
+const TURNS = `${RULES}turns:
+  - { id: one, tools: notes/* }
+`;
+
+test('a connection holds its turn until its client leaves', async () => {
+  const place = await served(TURNS);
+  const serve = notes(new Map(), []) as never;
+  const [first, second] = [
+    await connected(place, serve, { run: 'first' }),
+    await connected(place, serve, { run: 'second' }),
+  ];
+  const add = async ({ client }: typeof first): Promise<any> =>
+    client.callTool({ name: 'add', arguments: { text: 'one' } });
+  expect((await add(first)).isError).not.toBe(true);
+  const waits = await add(second);
+  expect(waits.isError).toBe(true);
+  expect(waits.content[0].text).toContain('the run first holds the turn until it ends');
+  await first.close();
+  expect((await add(second)).isError).not.toBe(true);
+  await second.close();
+});
+
+test('a run is taken back, the newest call first, and what stays is named', async () => {
+  const place = await served(TURNS);
+  const [kept, removed] = [new Map<number, string>(), [] as number[]];
+  const serve = notes(kept, removed) as never;
+  const { client, close } = await connected(place, serve, { run: 'first' });
+  for (const text of ['one', 'two', 'held'])
+    await client.callTool({ name: 'add', arguments: { text } });
+  await close();
+  const gateway = gatewayBefore(place, serve, { run: 'first' });
+  const given = { server: 'notes', signal: new AbortController().signal };
+  const { isUndone, text } = await undoRun(gateway, given);
+  expect([isUndone, removed, [...kept.values()]]).toEqual([false, [2, 1], ['held']]);
+  expect(text.split('\n')).toHaveLength(3);
+  expect(text).toContain('Not undone: The call waits for approval');
+  const other = await connected(place, serve, { run: 'first' });
+  const late: any = await other.client.callTool({ name: 'add', arguments: { text: 'late' } });
+  expect(late.isError).toBe(true);
+  await other.close();
 });

@@ -1,4 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/client';
+import { isAssizeError } from 'assize/internal/base';
 import { gatedCall } from './call-flow.ts';
 import type { Gateway } from './gateway.ts';
 import { loadServer } from './peers.ts';
@@ -47,6 +48,30 @@ export async function undoCall(
       ? notUndone(`${name} answered with an error`)
       : { isUndone: true, text: `The call ${call} is undone by ${end.call}.` };
   return notUndone('text' in end ? end.text : `${name} answered with an error`);
+}
+
+/**
+ * Takes back the calls of the run of a gateway, the newest first, and ends it. Returns whether none
+ * stays, and a line for each call.
+ *
+ * @throws McpError `server_refused`, `unreachable`
+ */
+export async function undoRun(
+  gateway: Gateway,
+  given: { readonly server: string; readonly signal: AbortSignal },
+): Promise<{ readonly isUndone: boolean; readonly text: string }> {
+  const lines: string[] = [];
+  let isUndone = true;
+  for (const call of await gateway.desk.failRun()) {
+    const end = await undoCall(gateway, { call, ...given }).catch((error: unknown) => {
+      if (isAssizeError(error, 'server_refused')) return notUndone(error.message);
+      throw error;
+    });
+    isUndone &&= end.isUndone;
+    lines.push(end.isUndone ? end.text : `${call}: ${end.text}`);
+  }
+  await gateway.desk.endRun();
+  return { isUndone, text: lines.join('\n') };
 }
 
 /** No client takes part in an undoing. */

@@ -5,7 +5,7 @@ import type { CompiledRules, JudgedCall, Verdict } from '../judge/compiled-rules
 import { amountOf, groupOf, sumOf, usedKey } from '../judge/figures.ts';
 import type { Found } from '../judge/path-name.ts';
 import type { Resources } from '../judge/resources.ts';
-import { takeTurn, turnOf } from '../judge/turns.ts';
+import { runOf, takeTurn, turnOf } from '../judge/turns.ts';
 import { callId, serverName, sessionId, toolName } from '../name-forms.ts';
 import { AGENT, matchesSome, registeredName, toolKey } from '../names.ts';
 import type { Rules } from '../rules/rules.ts';
@@ -144,6 +144,9 @@ export function applyCall(
   const id = callIdOf(args, { agent, at });
   if (state.calls[id] !== undefined)
     throw new Error(`the call ${id} exists already; give each call its own id`);
+  const run = args.session && runOf(state, args.session);
+  if (run && args.undoes === undefined && state.sessions[run]?.failed === true)
+    throw new Error(`the run ${run} has failed, and its calls only take back what it has done`);
   const tool = toolKey(args.server, args.tool);
   const pin = state.pins[tool];
   const isChanged = args.definition !== undefined && args.definition !== pin?.hash;

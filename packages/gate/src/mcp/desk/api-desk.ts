@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isAssizeError, isRecord, type Json } from 'assize/internal/base';
 import { contentHash } from 'assize/internal/canon';
@@ -34,6 +35,8 @@ export interface ApiDeskOptions {
   readonly server: string;
   /** The agent of the role. */
   readonly agent: string;
+  /** The run of the calls, which holds its turns until it ends. Absent: they hold none. */
+  readonly run?: string | undefined;
   /** The address of the console. */
   readonly url: string;
   /** Pins a definition in another way than by a proposal of the principal. */
@@ -47,6 +50,10 @@ const PAUSES: readonly number[] = [100, 400, 1_500];
 
 /** The longest wait for a request and its repetitions, beside the wait that it asks for. */
 const ANSWER_MS = 30_000;
+
+interface NamedCall {
+  readonly call: string;
+}
 
 interface Asked {
   readonly method?: 'GET' | 'POST';
@@ -107,7 +114,7 @@ export class ApiDesk implements CallDesk {
       tool,
       args,
       once: true,
-      ...defined({ definition, undoes, parts, reaches }),
+      ...defined({ definition, undoes, parts, reaches, session: this.#options.run }),
     };
   }
 
@@ -151,6 +158,38 @@ export class ApiDesk implements CallDesk {
     return (await asked(this.#options.ask, path, {})) as unknown as Awaited<
       ReturnType<CallDesk['undoing']>
     >;
+  }
+
+  async startRun(): Promise<void> {
+    const { run: session } = this.#options;
+    if (session === undefined) return;
+    const answer = await this.#propose('session', { session, event: 'start' }, randomUUID());
+    if (answer.kind === 'committed') return;
+    throw new McpError('server_refused', `The run ${session} does not start: ${answer.reason}`, {
+      evidence: { code: answer.ruling.ruling },
+    });
+  }
+
+  async failRun(): Promise<readonly string[]> {
+    await this.#ofRun('fail');
+    const { calls, left } = await asked(this.#options.ask, `${this.#runPath()}/undo`, {});
+    return [...(calls as readonly NamedCall[]), ...(left as readonly NamedCall[])].map(
+      ({ call }) => call,
+    );
+  }
+
+  async endRun(): Promise<void> {
+    if (this.#options.run !== undefined) await this.#ofRun('end');
+  }
+
+  #runPath(): string {
+    const { world, run = '' } = this.#options;
+    return `/v1/trajectories/${enc(world)}/sessions/${enc(run)}`;
+  }
+
+  async #ofRun(what: 'fail' | 'end'): Promise<void> {
+    const path = `${this.#runPath()}/${what}`;
+    await asked(this.#options.ask, path, { method: 'POST', body: {}, key: randomUUID() });
   }
 
   pageOf(approval: string): string {

@@ -108,6 +108,15 @@ export interface CallDesk {
     readonly tool: string;
     readonly args: Readonly<Record<string, Json>>;
   }>;
+  /** Starts the run of the calls, or goes on with it. Without a run, nothing happens. */
+  startRun(): Promise<void>;
+  /**
+   * Takes the run for failed: later calls of it only take back. Returns the calls that are done, or
+   * may be, the newest first.
+   */
+  failRun(): Promise<readonly string[]>;
+  /** Ends the run. The places that it held are free for others. */
+  endRun(): Promise<void>;
   /** The page of a pending call for people. */
   pageOf(approval: string): string;
   /** The command by which a person settles a call in doubt, with a token of that person. */

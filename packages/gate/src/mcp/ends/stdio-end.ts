@@ -30,6 +30,7 @@ export async function stdioEnd(options: StdioEndOptions, ends: AbortSignal): Pro
   });
   const { upstream } = gateway;
   await upstream.client();
+  await gateway.desk.startRun();
   const subscriptions = new Set<string>();
   let current: Server | undefined;
   const make = async (era: 'legacy' | 'modern'): Promise<Server> => {
@@ -53,6 +54,7 @@ export async function stdioEnd(options: StdioEndOptions, ends: AbortSignal): Pro
   clearInterval(looking);
   for (const stop of stops) stop();
   await gateway.settled();
+  await gateway.desk.endRun();
   await gateway.upstream.close();
 }
 
