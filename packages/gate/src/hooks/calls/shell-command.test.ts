@@ -51,6 +51,26 @@ describe('every command that could run is a part', () => {
   ])('%j', (command, expected) => expect(partsOf(command)).toEqual(expected));
 });
 
+describe('a program that the table does not have', () => {
+  test.each<[string, readonly string[]]>([
+    ['taskset 1 rm x', ['taskset', 'rm']],
+    ['runs --call="git push"', ['runs', 'git']],
+    ["runs -c 'rm a; rm b'", ['runs', 'rm', 'rm']],
+    ['npm exec -- git push', ['npm', 'git']],
+    ['npm install git', ['npm']],
+    ['gh issue view 12', ['gh']],
+    ["runs 'sort (of'", ['runs']],
+    ['grep git rm', ['grep']],
+  ])('may run its words: %s', (command, tools) => expect(toolsOf(command)).toEqual(tools));
+
+  test('goes below its operands with an option of recursion', () => {
+    const below = (command: string) => commandParts(command, PLACE)[0]?.args['below'];
+    expect(below('zip -qr a.zip .')).toEqual(['/repo/a.zip', '/repo']);
+    expect(below('scp --recursive . b')).toEqual(['/repo', '/repo/b']);
+    expect(below('zip -q a.zip .')).toBe(undefined);
+  });
+});
+
 describe('the name of a program', () => {
   test.each<[string, string]>([
     ['/bin/rm', 'rm'],
@@ -214,6 +234,11 @@ describe('addresses', () => {
 
 describe('the effect of these texts is only known while they run', () => {
   test.each([
+    'echo ls > a.sh; sh a.sh',
+    'echo 1 > a.js; node ./a.js',
+    'echo ls > a; ./a',
+    'git -C ../b fetch . main:main',
+    'git --git-dir=b branch -f main x',
     ...[
       'xargs rm',
       'echo rm | sh',

@@ -63,6 +63,9 @@ const MODE: Program = {
   texts: ({ flags, unknown }) => (unknown || flags.has('--reference') ? 0 : 1),
 };
 
+/** The files are named in the patch, which may come from anywhere. */
+const PATCH: Program = { use: () => ({ below: [plainWord('.')] }) };
+
 export const FILES: Readonly<Record<string, Program>> = {
   chgrp: MODE,
   chmod: MODE,
@@ -71,5 +74,6 @@ export const FILES: Readonly<Record<string, Program>> = {
   diff: DIFF,
   ln: LINK,
   mv: MOVE,
+  patch: PATCH,
   rm: REMOVE,
 };

@@ -199,11 +199,20 @@ const MERGE_OPTIONS = `-m=t -F,--file= -s,--strategy=t -X,--strategy-option=t --
   -v,--verbose --log=?t --no-log --signoff --no-signoff --no-verify --progress --no-progress --no-gpg-sign
   --autostash --no-autostash --allow-unrelated-histories --abort --continue --quit`;
 
+/** Without a message, an editor asks for one, and runs commands that a terminal tells it. */
+const MESSAGES =
+  '-m --message --file --reuse-message --no-edit --fixup --dry-run --abort --quit --ff-only --squash --rebase'.split(
+    ' ',
+  );
+const asksMessage: NonNullable<Program['marks']> = ({ flags }) =>
+  MESSAGES.some((flag) => flags.has(flag)) ? '' : '!';
+
 const isStrategic = (use: Use): boolean => has(use, ['--strategy', '--strategy-option']);
 
 /** Without a name, the branch that the current one follows is merged. */
 const MERGE: Program = {
   options: MERGE_OPTIONS,
+  marks: asksMessage,
   use: (use) => {
     if (has(use, ['--abort', '--continue', '--quit'])) return moved(use, []);
     const names = revisionsOf(use);
@@ -216,6 +225,7 @@ const MERGE: Program = {
 const PULL: Program = {
   options: `${MERGE_OPTIONS} --upload-pack=! -r,--rebase=?t --no-rebase --depth=t --all -t,--tags --no-tags -p,--prune -f,--force
     -k,--keep -4,--ipv4 -6,--ipv6 -j,--jobs=t -o,--server-option=t --dry-run`,
+  marks: asksMessage,
   use: (use) => {
     const [remote, ...names] = revisionsOf(use);
     if (isStrategic(use)) return moved(use, ['*']);
@@ -282,7 +292,7 @@ const COMMANDS: Readonly<Record<string, Program>> = {
   },
   annotate: READS,
   apply: WRITES_ALL,
-  am: WRITES_ALL,
+  am: { options: '-i,--interactive!', use: atPathspecs },
   archive: {
     options: '-o,--output=> --remote=! --exec=! --prefix=t --format=t',
     class: 'reads',
@@ -322,6 +332,7 @@ const COMMANDS: Readonly<Record<string, Program>> = {
       -t,--template= -a,--all -p,--patch! -q,--quiet -v,--verbose --amend --no-edit -e,--edit! -n,--no-verify --allow-empty
       --allow-empty-message -s,--signoff -S,--gpg-sign=?t --no-gpg-sign --trailer=t --cleanup=t -i,--include -o,--only
       --pathspec-from-file=! -u,--untracked-files=?t --dry-run --short --porcelain --reset-author --status --no-status`,
+    marks: asksMessage,
     use: (use) => {
       if (use.flags.has('--dry-run'))
         return { class: 'read', ...(use.flags.has('--verbose') ? places(use.files) : NOWHERE) };
@@ -373,7 +384,7 @@ const COMMANDS: Readonly<Record<string, Program>> = {
   'name-rev': READS,
   pull: PULL,
   push: PUSH,
-  rebase: WRITES_ALL,
+  rebase: { marks: () => '!', use: atPathspecs },
   reflog: { without: 'show', commands: { show: LOG } },
   remote: {
     options: '-v,--verbose',
@@ -393,7 +404,10 @@ const COMMANDS: Readonly<Record<string, Program>> = {
   },
   'rev-list': READS,
   'rev-parse': READS,
-  revert: PICK,
+  revert: {
+    ...PICK,
+    marks: (use) => (use.flags.has('--no-commit') ? '' : asksMessage(use)),
+  },
   rm: {
     options: '-r -f,--force -n,--dry-run --cached -q,--quiet',
     use: ({ files }) => places(files),
@@ -421,7 +435,7 @@ const COMMANDS: Readonly<Record<string, Program>> = {
           return ofKind(use.files, use.flags.has('--include-untracked') ? 'changed' : 'modified');
         },
       },
-      save: { class: 'reversible', use: () => ({ below: [TOP] }) },
+      save: { options: '-p,--patch!', class: 'reversible', use: () => ({ below: [TOP] }) },
       show: { options: DIFF_OPTIONS, class: 'reads', use: contents((use) => has(use, CONTENTS)) },
     },
   },
@@ -433,11 +447,17 @@ const COMMANDS: Readonly<Record<string, Program>> = {
   },
   subtree: { commands: { push: { ...PUSH, options: `${PUSH_OPTIONS} -P,--prefix=` } } },
   switch: SWITCH,
-  tag: lists(
-    `${REF_LISTING} -n=?t -d,--delete> -a,--annotate> -s,--sign> -u,--local-user=t> -f,--force> -m,--message=t> -F,--file=>
+  tag: {
+    ...lists(
+      `${REF_LISTING} -n=?t -d,--delete> -a,--annotate> -s,--sign> -u,--local-user=t> -f,--force> -m,--message=t> -F,--file=>
       -v,--verify! -e,--edit!`,
-    ['--list', '-n', '--contains', '--no-contains', '--merged', '--no-merged', '--points-at'],
-  ),
+      ['--list', '-n', '--contains', '--no-contains', '--merged', '--no-merged', '--points-at'],
+    ),
+    marks: (use) =>
+      ['--annotate', '--sign', '--local-user'].some((flag) => use.flags.has(flag))
+        ? asksMessage(use)
+        : '',
+  },
   worktree: { commands: { list: READS, add: { use: () => places([]) } } },
 };
 

@@ -2,6 +2,7 @@ import { plainWord, type ShellWord } from '../shell/shell-word.ts';
 import { ARCHIVES } from './archives.ts';
 import { FILES } from './files.ts';
 import { GIT } from './git.ts';
+import { INTERPRETERS } from './interpreters.ts';
 import { readOptions } from './options.ts';
 import type { Program, Usage, Use } from './program.ts';
 import { SEARCH } from './search.ts';
@@ -20,9 +21,36 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
   git: GIT,
 };
 
-/** The effect of one use of a program. Of a program that the table does not have: its words. */
+/**
+ * The effect of one use of a program. A program that the table does not have may run the program
+ * that its words name, and goes below its operands with an option that usual programs have for it.
+ */
 export function usageOf(program: string, words: readonly ShellWord[]): Usage {
-  return read(memberOf(PROGRAMS, program) ?? {}, words, undefined);
+  const row = rowOf(program);
+  const usage = read(row ?? {}, words, undefined);
+  if (row !== undefined && row !== memberOf(OTHERS, program)) return usage;
+  const goesBelow =
+    row === undefined && usage.flags.some((flag) => /^(?:-[rR]|--recursive)$/.test(flag));
+  return {
+    ...usage,
+    ...(!INSTALLS.test(usage.command) && { runs: 'words' }),
+    ...(goesBelow && { below: words.filter(({ value }) => !value?.startsWith('-')) }),
+  };
+}
+
+/** Subcommands whose operands are names of packages. */
+const INSTALLS =
+  /^(?:add|ci|i|info|install|remove|rm|search|show|uninstall|update|upgrade|view)(?: |$)/;
+
+export function isKnownProgram(name: string): boolean {
+  return rowOf(name) !== undefined;
+}
+
+/** The row of a program. An interpreter can have a version in its name. */
+function rowOf(name: string): Program | undefined {
+  return (
+    memberOf(INTERPRETERS, name.replace(/(?<=[a-z])[\d.]+t?$/, '')) ?? memberOf(PROGRAMS, name)
+  );
 }
 
 /** A use of the program above a subcommand. */

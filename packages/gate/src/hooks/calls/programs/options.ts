@@ -4,8 +4,9 @@ import { type ShellWord, wordValues } from '../shell/shell-word.ts';
  * The options of a program, one word each. An option has its names, `-x,--long`: `flags` gets the
  * last name (`a&b`: both). `=` follows if the option takes a value, `=?` if it takes one in the
  * same word only, and `t` if the value does not name a file. Marks follow: with `+` the program
- * goes below its operands, with `>` it writes, with `!` it runs something. A program reads a word
- * with one dash that the text does not list as a bundle of letters.
+ * goes below its operands, with `>` it writes, with `!` it runs something. With `.` it needs no
+ * other text, and with `|` the rest are words of what it runs. A program reads a word with one dash
+ * that the text does not list as a bundle of letters.
  */
 export type OptionsText = string;
 
@@ -32,7 +33,7 @@ export interface ReadOptions {
   unknown: boolean;
 }
 
-const OPTION = /^([^=+>!]+)(?:(=\??)(t?))?([+>!]*)$/;
+const OPTION = /^([^=+>!|]+?)(?:(=\??)(t?))?([+>!.|]*)$/;
 const tables = new Map<OptionsText, ReadonlyMap<string, Option>>();
 
 function tableOf(text: OptionsText): ReadonlyMap<string, Option> {
@@ -85,6 +86,9 @@ export function readOptions(
       break;
     }
     if (readOption(table, word, words[i + 1], read)) i++;
+    if (!read.marks.includes('|')) continue;
+    read.operands.push(...words.slice(i + 1));
+    break;
   }
   if (read.unknown && words.some((word) => wordValues(word) === undefined)) read.flags.add('*');
   return read;

@@ -35,6 +35,8 @@ export interface Usage {
   readonly texts: ReadonlySet<ShellWord>;
   /** Whether the use runs or writes what its words do not tell. */
   readonly dynamic: boolean;
+  /** It may run the files that it names, or also the program or the text that its words are. */
+  readonly runs?: 'files' | 'words';
 }
 
 /** One use of a program: its options, with the options of the program above a subcommand. */

@@ -78,7 +78,7 @@ function isReadingAwk(program: string): boolean {
   return !AWK_MORE.test(text) && !actions.includes('>');
 }
 
-const AWK = readsIf(
+const READING_AWK = readsIf(
   '-F,--field-separator=t -v,--assign=t -f,--file=! -V,--version',
   (use) => {
     const [first] = use.operands;
@@ -87,6 +87,15 @@ const AWK = readsIf(
   },
   1,
 );
+
+/** Another program can write files and run commands that its words do not name. */
+const AWK: Program = {
+  ...READING_AWK,
+  use: (use) => {
+    const usage = READING_AWK.use?.(use);
+    return { ...usage, dynamic: usage?.class !== 'read' };
+  },
+};
 
 /** `ps` shows environments, which hold secrets, with an `e` among its letters without a dash. */
 const PS = readsIf(

@@ -22,6 +22,7 @@ export class PartList {
   #statements = 0;
   #steps = 0;
   #failed = false;
+  readonly #written = new Set<string>();
   /** Whether an earlier part may change what the names of revisions mean. */
   #names = false;
   /** Whether an earlier part may change what git ignores. */
@@ -68,6 +69,7 @@ export class PartList {
     const part = { server, tool, args };
     this.#parts.set(JSON.stringify(part), part);
     if (args['class'] === 'read' || tool === 'read') return;
+    if (tool === 'write') this.#written.add(args['path'] as string);
     const { command = '', path, paths, targets } = args;
     const isOfGit = JSON.stringify([path, paths]).search(OF_GIT) !== -1;
     const isWrite = tool === 'git' && command !== '';
@@ -81,6 +83,11 @@ export class PartList {
     const { only, revisions, ...rest } = args;
     if (revisions !== undefined && this.#names) return { ...rest, only: 'tracked' };
     return this.#files && (only === 'changed' || only === 'unignored') ? rest : args;
+  }
+
+  /** Whether an earlier redirection writes one of the files. */
+  hasWritten(paths: readonly string[]): boolean {
+    return paths.some((path) => this.#written.has(path));
   }
 
   /** A text whose effect is only known while it runs. */

@@ -1,18 +1,10 @@
 import type { Json } from 'assize/internal/base';
-import { type Usage, usageOf } from '../programs/index.ts';
+import { isKnownProgram, type Usage, usageOf } from '../programs/index.ts';
 import { innerOf, isShellWrapper } from '../programs/wrappers.ts';
 import { builtinOf } from './builtins.ts';
 import { entered, type Folders, type Outcome, placesOf, same, unsure } from './folders.ts';
-import { readsTerminal } from './interactive-programs.ts';
 import type { Input, Reading } from './reading.ts';
-import {
-  isLauncher,
-  isShell,
-  readFind,
-  readShell,
-  readWrapped,
-  withInput,
-} from './shell-programs.ts';
+import { isShell, readFind, readShell, readWrapped, withInput } from './shell-programs.ts';
 import { type ShellWord, wordValues } from './shell-word.ts';
 import { changesWhatRuns } from './variable-names.ts';
 import { webWords } from './web-words.ts';
@@ -40,7 +32,8 @@ export function readProgram(
     reading.parts.dynamic(text);
     return same(unsure(at));
   }
-  addPart(tool, name, rest, env, reading, at);
+  const usage = addPart(tool, name, rest, env, reading, at);
+  if (usage.runs === 'words') readTails(rest, usage, reading, at);
   addAddresses(baseName(name), rest, reading);
   if (reading.functions.has(name)) {
     reading.parts.dynamic(text);
@@ -56,7 +49,7 @@ function addPart(
   env: readonly string[],
   reading: Reading,
   at: Folders,
-): void {
+): Usage {
   const words = name === '[' && rest.at(-1)?.value === ']' ? rest.slice(0, -1) : rest;
   const own =
     tool === 'file' ? wordPaths([{ text: name, value: name, prefix: '' }], at) : undefined;
@@ -73,11 +66,47 @@ function addPart(
   if (!(own?.sure ?? true) || !named.sure || usage.dynamic) reading.parts.dynamic(text);
   const entry = usage.enters.length === 0 ? [] : inside.known;
   const paths = [...new Set([...(own?.paths ?? []), ...entry, ...named.paths])];
+  const runsFiles = usage.runs !== undefined || tool === 'file' || isShell(baseName(name));
+  if (runsFiles && reading.parts.hasWritten(paths)) reading.parts.dynamic(text);
+  if (tool === 'git' && pushesElsewhere(usage, inside, at)) reading.parts.dynamic(text);
   reading.parts.add('shell', tool, {
     ...{ argv: words.map(({ value }) => value), paths },
     ...(env.length > 0 && { env }),
     ...usageArgs(usage, inside),
   });
+  return usage;
+}
+
+/** Whether git writes branches of another repository, as a push there does. */
+function pushesElsewhere(
+  { command, flags, targets, class: toolClass }: Usage,
+  inside: Folders,
+  { start = '/' }: Folders,
+): boolean {
+  const writes =
+    command === 'fetch' ? targets.some((each) => each.includes(':')) : command === 'branch';
+  const isHere = inside.known.every((each) => each === start || each.startsWith(`${start}/`));
+  return writes && toolClass !== 'read' && !(isHere && !flags.includes('--git-dir'));
+}
+
+/** Names of programs that stand in most texts for something else. */
+const USUAL_WORDS = /^(?:at|batch|edit|ex|man|more|most|r|screen|script|top|view)$/;
+
+/** The programs and texts among the words of a program that may run them. */
+function readTails(
+  words: readonly ShellWord[],
+  { texts }: Usage,
+  reading: Reading,
+  at: Folders,
+): void {
+  for (const [i, word] of words.entries()) {
+    if (word.value === null || texts.has(word)) continue;
+    const text = word.value.replace(/^--?[\w-]+=/, '');
+    const [name = '', ...more] = text.split(/\s+/);
+    if (USUAL_WORDS.test(name) || !(isKnownProgram(name) || isShell(name))) continue;
+    if (more.length === 0) reading.program(words.slice(i), [], at);
+    else reading.maybeText(text, at);
+  }
 }
 
 /** A program uses the files that `find` gives it, and what is below folders if it goes there. */
@@ -134,7 +163,6 @@ function inner(
   if (builtin !== undefined) return builtin(words, reading, at, text);
   const base = baseName(name);
   if (isShell(base)) readShell(words, text, reading, at);
-  if (isLauncher(base) || readsTerminal(base, words)) reading.parts.dynamic(text);
   if (base === 'find') readFind(words, text, reading, at);
   const written = innerOf(base, words);
   if (written === undefined) return same(at);

@@ -30,6 +30,13 @@ export class Reader implements Reading {
     return outcome;
   }
 
+  maybeText(text: string, at: Folders): void {
+    const own = new Reader(this.home);
+    own.text(text, at);
+    for (const { server, tool, args } of own.parts.result() ?? [])
+      this.parts.add(server, tool, args);
+  }
+
   script(script: ParsedScript, source: string, at: Folders): Outcome {
     const outcome = readList(script.commands, this, script.source ?? source, at);
     // The parser finds some errors only while the nodes are read.

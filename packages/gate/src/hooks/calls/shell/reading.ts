@@ -18,6 +18,8 @@ export interface Reading {
   readonly assigned: Set<string>;
   /** Reads a text as commands of their own: of another shell, of this one later or, `now`, here. */
   text(text: string, at: Folders, now?: 'now'): Outcome;
+  /** Reads a text that can be prose. What no shell can read is left out. */
+  maybeText(text: string, at: Folders): void;
   /** Reads a nested script. `source` is the text that its positions are in. */
   script(script: ParsedScript, source: string, at: Folders): Outcome;
   /** Reads a program with its arguments. `env` are the names of variables assigned for it. */

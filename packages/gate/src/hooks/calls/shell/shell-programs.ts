@@ -1,3 +1,4 @@
+import { INPUTS } from '../programs/interpreters.ts';
 import { findWords, foundBy } from '../programs/search.ts';
 import type { Inner } from '../programs/wrappers.ts';
 import { type Folders, unsure } from './folders.ts';
@@ -16,21 +17,8 @@ const SHELLS: ReadonlySet<string> = new Set([
   'zsh',
 ]);
 
-/** Programs that run what other words or a terminal tell them, on this machine or another one. */
-const LAUNCHERS: ReadonlySet<string> = new Set(
-  `at batch busybox caffeinate chpst chroot csh dbus-run-session elvish entr expect fakechroot fakeroot faketime fish
-  flock gdb ltrace mosh nsenter nu parallel pkexec proot pwsh rlogin rsh run-parts runuser screen script setpriv ssh
-  start-stop-daemon strace su sudoedit systemd-run tcsh tmux toybox unbuffer unshare xonsh xvfb-run`.split(
-    /\s+/,
-  ),
-);
-
 export function isShell(name: string): boolean {
   return SHELLS.has(name);
-}
-
-export function isLauncher(name: string): boolean {
-  return LAUNCHERS.has(name);
 }
 
 /**
@@ -66,7 +54,8 @@ export function readShell(
   const given = words[i]?.value;
   if (given === undefined && !hasText && words.length > 0 && words[0]?.value === '--version')
     return;
-  if (given === undefined || (hasText && given === null)) reading.parts.dynamic(text);
+  const isInput = typeof given === 'string' && INPUTS.test(given);
+  if (given === undefined || isInput || (hasText && given === null)) reading.parts.dynamic(text);
   else if (hasText && given !== null) reading.text(given, at);
   // A script that the folder does not have is the program of that name in `PATH`.
   else if (given !== null && !given.includes('/')) reading.program(words.slice(i), [], at);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { commandParts } from './shell-command.ts';
+import { commandParts } from '../shell-command.ts';
 
 const isDynamic = (command: string): boolean =>
   commandParts(command, { cwd: '/repo' }).some(
@@ -114,6 +114,20 @@ describe('a program that reads a terminal is dynamic', () => {
       'docker compose exec c sh',
     ],
     ...[
+      "node -e 'fs.rmSync(process.argv[1])'",
+      "node -p 'console.log.constructor(1)'",
+      "node -pe 'require(1)'",
+      "python3 -uc 'import os'",
+      "perl -e 'print `ls`'",
+      "perl -lane 'system 1'",
+      "perl -pe 's/a/b/e'",
+      "ruby -e 'exec 1'",
+      "awk '{ print > 1 }'",
+      "make --eval='x:'",
+      'sqlite3 a.db .shell',
+      `sqlite3 a.db "select readfile('a')"`,
+    ],
+    ...[
       'git merge topic',
       'git pull',
       'git tag -a v1',
@@ -139,6 +153,11 @@ describe('a program that reads a terminal is dynamic', () => {
       'perl -ne 1 a',
       'ruby -e 1',
       'php a.php',
+      "node -e 'console.log(1 + 1)'",
+      "node -p 'process.version'",
+      "python3 -c 'print(1)'",
+      "perl -pi -e 's/price/cost/g' a.js",
+      'node --check a.js',
     ],
     ...[
       "psql -qc 'select 1'",
