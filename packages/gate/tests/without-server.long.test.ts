@@ -15,15 +15,18 @@ import { startResponsesApi } from './support/codex/responses-api.ts';
 import { exec } from './support/codex/ruled.ts';
 import { scriptedConfig } from './support/codex/run-codex.ts';
 
-/** By the prompt: a command that the first rules only observe, and one that they enforce. */
+/**
+ * By the prompt, which no other text of an agent has: commands that the first rules only observe,
+ * and one that they enforce.
+ */
 const COMMANDS = {
-  'before it': 'mkdir before',
-  'while down': 'mkdir down',
-  'while slow': 'mkdir slow',
-  'while foreign': 'mkdir foreign',
-  'while killed': 'mkdir killed',
-  'read secrets': 'cat .env > copied',
-  'while enforced': 'mkdir enforced',
+  'step-up': 'mkdir before',
+  'step-down': 'mkdir down',
+  'step-slow': 'mkdir slow',
+  'step-foreign': 'mkdir foreign',
+  'step-killed': 'mkdir killed',
+  'step-secrets': 'cat .env > copied',
+  'step-enforced': 'mkdir enforced',
 };
 type Prompt = keyof typeof COMMANDS;
 const PROMPTS = Object.entries(COMMANDS);
@@ -95,23 +98,23 @@ describe.each(AGENTS)('$name (absent without npm ci --prefix peers)', (about) =>
       JSON.parse(guide.sh(`assize rules report --json --config ${config}`)) as any;
 
     let server = await serve();
-    await say('before it');
+    await say('step-up');
     await server.end('SIGKILL');
-    await say('while down');
-    await say('read secrets');
+    await say('step-down');
+    await say('step-secrets');
     expect([made('before'), made('down'), made('copied')]).toEqual([true, true, false]);
 
     server = await serve();
     expect(report().gaps).toMatchObject([{ calls: 1, agents: { [agent]: 1 } }]);
     server.process.kill('SIGSTOP');
-    await say('while slow');
+    await say('step-slow');
     server.process.kill('SIGCONT');
     await server.end('SIGKILL');
     expect(made('slow')).toBe(true);
 
     for (const [prompt, answer] of [
-      ['while foreign', (response: any) => response.end('{}')],
-      ['while killed', (response: any) => response.socket.destroy()],
+      ['step-foreign', (response: any) => response.end('{}')],
+      ['step-killed', (response: any) => response.socket.destroy()],
     ] as const) {
       const other = createServer((request, response) =>
         request.resume().on('end', () => answer(response)),
@@ -128,7 +131,7 @@ describe.each(AGENTS)('$name (absent without npm ci --prefix peers)', (about) =>
     expect(guide.sh(`assize verify --config ${config}`)).toContain('valid');
     guide.sh(`assize rules promote --config ${config} --as "human:$(id -un)"`);
     await server.end('SIGKILL');
-    await say('while enforced');
+    await say('step-enforced');
     expect(made('enforced')).toBe(false);
   });
 });
