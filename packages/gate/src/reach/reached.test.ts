@@ -103,6 +103,14 @@ test('a place is reached below a folder if and only if grep -r prints it', async
   expect(reached).toBeGreaterThan(0);
 });
 
+test('a folder that is not there yet has no files, if the command runs here', async () => {
+  const folder = project(['src/a.ts']);
+  const copy = { below: [`${folder}/new`] };
+  expect(await inPart(folder, { ...copy, cwd: folder }, ['**/*.pem'])).toEqual([]);
+  expect(await inPart(folder, copy, ['**/*.pem'])).not.toEqual([]);
+  expect(await inPart(folder, { ...copy, cwd: '/elsewhere' }, ['**/*.pem'])).not.toEqual([]);
+});
+
 describe('git', () => {
   const folder = project(['.env', 'src/a.ts', 'pkg/.env', 'old/.env', 'new.txt', '.gitignore']);
   const git = (...args: readonly string[]) =>

@@ -20,6 +20,8 @@ export interface Use extends Names {
   readonly revisions: readonly string[];
   /** Whether it follows the symbolic links below those folders. */
   readonly follows: boolean;
+  /** Whether it runs in a folder of this machine, so a folder that is missing has no files. */
+  readonly isHere?: boolean;
 }
 
 /** A tool call, or a part of one, whose places are looked for. */
@@ -112,7 +114,7 @@ const PATH_MAX = 4_096;
 const TEXTS_MAX = 1_000;
 
 function partUse(named: readonly string[], args: Json): Use {
-  const { below, except, include, only, revisions, flags, sandboxed } = args as {
+  const { below, except, include, only, revisions, flags, sandboxed, cwd } = args as {
     readonly [name: string]: Json;
   };
   // A sandbox hides files from whatever walks there, but not what git has of them.
@@ -125,6 +127,7 @@ function partUse(named: readonly string[], args: Json): Use {
     ...(typeof only === 'string' && { only: only as Only }),
     revisions: textsIn(revisions),
     follows: textsIn(flags).some((flag) => FOLLOWS.test(flag)),
+    isHere: typeof cwd === 'string' && existsSync(cwd),
   };
 }
 
@@ -193,7 +196,7 @@ async function reachedBelow(
   const { only, revisions, follows } = use;
   const inside = places.filter((place) => isBelow(place, folder));
   // Such as a folder of the machine of an agent, which is not that of the server.
-  if (!existsSync(folder))
+  if (!existsSync(folder) && use.isHere !== true)
     return [...inside.map(({ path }) => path), ...globs.flatMap((each) => unseen(folder, each))];
   if (only !== undefined) {
     const patterns = [...inside.map(({ path }) => path), ...globs];
