@@ -75,7 +75,7 @@ export function textOf(value: unknown): string {
  * the folder of the server that rules it.
  */
 const FILES =
-  /(?:^|\/)(?:\.assize(?:\/.*)?|\.git(?:\/(?:config|hooks(?:\/.*)?|info(?:\/.*)?))?|\.claude(?:\/(?:settings[^/]*\.json|hooks(?:\/.*)?|agents(?:\/.*)?))?|\.claude\.json|\.mcp\.json|\.codex(?:\/(?:[^/]*\.toml|hooks(?:\.json|\/.*)?|rules(?:\/.*)?|auth\.json))?|node_modules\/assize(?:\/.*)?|managed-settings\.json|assize\.config\.[a-z]+|assize\.yaml|assize\.unrecorded\.jsonl|[^/]+\.root\.key|[^/]*\.token|[^/]*\.db)$/i;
+  /(?:^|\/)(?:\.assize(?:\/.*)?|\.git(?:\/(?:config|hooks(?:\/.*)?|info(?:\/.*)?))?|\.claude(?:\/(?:settings[^/]*\.json|hooks(?:\/.*)?|agents(?:\/.*)?))?|\.claude\.json|\.mcp\.json|\.codex(?:\/(?:[^/]*\.toml|hooks(?:\.json|\/.*)?|rules(?:\/.*)?|auth\.json))?|node_modules\/(?:@?assize|\.bin\/assize)(?:\/.*)?|managed-settings\.json|assize\.config\.[a-z]+|assize\.yaml|assize\.unrecorded\.jsonl|[^/]+\.root\.key|[^/]*\.token|[^/]*\.db)$/i;
 
 /**
  * Parts of calls that may read or change such files, or that change what a program runs later. They

@@ -122,7 +122,7 @@ ${hasSandbox ? SANDBOX_RULES : workRules(place)}  - id: secrets
     path: ${JSON.stringify(secrets)}
     because: Secrets stay where they are.
     mode: enforce
-  - { id: settings, ask: [claude-code/settings, codex/settings], standing: false, mode: enforce }
+  - { id: settings, ask: [claude-code/settings, codex/settings, shell/assize, shell/claude, shell/codex], standing: false, mode: enforce }
   # To let a command through without a question, take the mark of this line away. It then runs what
   # package.json says, which the agent may have written:
   # - { id: test, allow: shell/npm, path: ${place}, where: [{ path: /command, is: test }] }

@@ -27,8 +27,8 @@ function operandsOf({ operands }: Use): readonly string[] | undefined {
 /** Programs without an option that writes, changes a setting or runs a program. */
 const PLAIN = `basename break cal cat cd cksum cmp column comm continue df dirname dirs du exit expand expr factor false
   fmt fold free getconf groups head hexdump id join locale look ls lsblk lscpu md5sum nl nproc numfmt od paste pathchk
-  pgrep popd pushd pwd read readlink realpath return rev seq sha1sum sha224sum sha256sum sha384sum sha512sum b2sum shift size
-  sleep stat strings sum tac tail test tr true tsort tty type uname unexpand uptime wait wc whereis which whoami zcat`;
+  pgrep popd pushd pwd read readlink realpath return rev seq sha1sum sha224sum sha256sum sha384sum sha512sum b2sum shift
+  sleep stat sum tac tail test tr true tsort tty type uname unexpand uptime wait wc whereis which whoami zcat`;
 
 /** Their operands are texts that they print. */
 const PRINTS = 'echo printf';
