@@ -123,6 +123,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
       'packages/gate/tests/mcp-conformance.slow.test.ts',
       'packages/gate/tests/mcp-reach.slow.test.ts',
       'packages/gate/tests/mcp-servers.slow.test.ts',
+      'packages/gate/tests/sandbox.slow.test.ts',
     ],
     named: /absent without npm ci --prefix peers/,
   },

@@ -1,9 +1,22 @@
 /** The sandbox of the rules, with the real runtime. */
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { ADA, served } from '../../../tests/support/mcp/served-gateway.ts';
 import { missingForSandbox } from '../../../tests/support/sandbox-runtime.ts';
 import { type ProgramRun, runProgram } from './support/agents/run-program.ts';
 
@@ -65,6 +78,11 @@ rules:
 `;
 
 const NODE = process.execPath;
+const FILES = join(
+  import.meta.dirname,
+  '../../../peers/node_modules/@modelcontextprotocol/server-filesystem/dist/index.js',
+);
+const ABSENT = existsSync(FILES) ? '' : ' (absent without npm ci --prefix peers)';
 
 describe.skipIf(missing.length > 0)(
   `the sandbox${missing.length > 0 ? ` (absent without ${missing.join(', ')})` : ''}`,
@@ -128,9 +146,78 @@ describe.skipIf(missing.length > 0)(
       expect(code).not.toBe(0);
     });
 
-    test('hands on the environment, without what looks like a secret', async () => {
-      const { out } = await stage().run('printenv OTHER; printenv SECRET; printenv ASSIZE_TOKEN');
-      expect(out).toBe(`${CANARY}\n`);
+    test('hands on variables that tell nothing', async () => {
+      const place = stage();
+      expect((await place.run('printenv OTHER; printenv SECRET; printenv ASSIZE_TOKEN')).out).toBe(
+        '',
+      );
+      expect((await place.run('printenv LANG', { LANG: 'C.UTF-8' })).out).toBe('C.UTF-8\n');
+    });
+
+    test('leaves Git nothing to see of the places that it keeps', async () => {
+      const place = stage();
+      rmSync(join(place.project, '.git'), { recursive: true });
+      spawnSync('git', ['init', '-q'], { cwd: place.project });
+      const line = 'git status --short; git add -A && echo added; git status --short';
+      expect((await place.run(line)).out).toBe('?? read.mjs\nadded\nA  read.mjs\n');
+    });
+
+    test('hides other names of a denied file, and says what Git has of it', async () => {
+      const place = stage();
+      rmSync(join(place.project, '.git'), { recursive: true });
+      spawnSync('git', ['init', '-q'], { cwd: place.project });
+      spawnSync('git', ['add', '-f', '.env'], { cwd: place.project });
+      linkSync(join(place.project, '.env'), join(place.project, 'src/other'));
+      const { out, err } = await place.run('cat src/other; echo end');
+      expect(out).toBe('end\n');
+      expect(err).toContain(`git has a copy of ${place.project}/.env`);
+    });
+
+    test.each(['.envrc', '.github/workflows/x', '.vscode/tasks.json', '.cursor/mcp.json'])(
+      'keeps %s from being made, and the scripts of hooks from being changed',
+      async (path) => {
+        const place = stage();
+        const { project } = place;
+        mkdirSync(join(project, 'scripts'));
+        writeFileSync(join(project, 'scripts/check.sh'), '');
+        writeFileSync(join(project, '.git/hooks/pre-commit'), '#!/bin/sh\nsh scripts/check.sh\n');
+        spawnSync('git', ['init', '-q'], { cwd: project });
+        const line = `mkdir -p $(dirname ${path}); echo x > ${path}; echo x > scripts/check.sh`;
+        await place.run(line);
+        expect(existsSync(join(project, path))).toBe(false);
+        expect(readFileSync(join(project, 'scripts/check.sh'), 'utf8')).toBe('');
+      },
+    );
+
+    test.skipIf(!existsSync(FILES))(`an MCP server reads no denied file${ABSENT}`, async () => {
+      const { project } = stage();
+      const rules = `id: notes\ndefault: allow\ntrust: [notes]\nrules:\n  - { id: secrets, deny: ['files/*', 'shell/*'], path: ${project}/.env }\n`;
+      const place = await served(rules);
+      const [file, token] = [`${project}/../mcp.yaml`, `${project}/../ada.token`];
+      writeFileSync(file, rules);
+      writeFileSync(token, place.tokens[ADA] as string, { mode: 0o600 });
+      writeFileSync(join(project, 'a.txt'), 'one');
+      const read = async (more: readonly string[], name: string): Promise<string> => {
+        const own = ['mcp', '--name', 'notes', '--url', place.server.url, '--token-file', token];
+        const client = new Client({ name: 'test', version: '0' });
+        await client.connect(
+          new StdioClientTransport({
+            command: NODE,
+            args: [MAIN, ...own, ...more, '--', NODE, FILES, project],
+            env: { PATH: process.env['PATH'] ?? '', HOME: `${project}/../home` },
+            cwd: project,
+            stderr: 'ignore',
+          }),
+        );
+        const path = join(project, name);
+        const result = await client.callTool({ name: 'read_text_file', arguments: { path } });
+        await client.close();
+        return JSON.stringify(result);
+      };
+      expect(await read([], '.env')).toContain(CANARY);
+      const walled = ['--sandbox', '--rules', file];
+      expect(await read(walled, '.env')).not.toContain(CANARY);
+      expect(await read(walled, 'a.txt')).toContain('one');
     });
   },
 );

@@ -212,8 +212,8 @@ async function inSandbox(
   if ('url' in spec)
     throw new CliError('usage', 'A sandbox holds a command: name it after --, or leave --sandbox.');
   const { name: server, agent } = options;
-  const { profile } = await sandboxOfRules(options, { server, agent });
-  const { wrap, close } = await openSandbox(profile);
+  const { profile, project } = await sandboxOfRules(options, { server, agent });
+  const { wrap, close } = await openSandbox(profile, project);
   const { program, args } = await wrap([spec.command, ...(spec.args ?? [])]);
   return { sandboxed: { ...spec, command: program, args }, closeSandbox: close };
 }

@@ -39,6 +39,8 @@ export interface ProfileFor {
   readonly agent?: string | undefined;
   /** An MCP server of the rules: its tools that read and write count too. */
   readonly server?: string | undefined;
+  /** Other places that stay as they are. */
+  readonly kept?: readonly string[];
 }
 
 /** Places of the home folder that programs need: where people install them, and Git's names. */
@@ -48,13 +50,10 @@ const TOOL_FOLDERS = [
   ...['.local/bin', '.local/lib', '.local/share/pnpm', '.npm-global', '.gitconfig'],
 ];
 
-/**
- * Places that agent programs, Git and shells run later, or that say what an agent may do. A sandbox
- * keeps them as they are. The runtime itself adds others, such as `.bashrc`.
- */
+/** Places that say what an agent or git may do. A sandbox keeps them as they are. */
 const KEPT = [
-  ...['.assize', '.claude', '.codex', '.cursor', '.mcp.json', '.envrc', '.husky', '.vscode'],
-  ...['.git/config', '.git/hooks', 'assize.yaml', 'assize.config.json'],
+  ...['.assize', '.claude', '.codex', '.mcp.json', 'assize.yaml', 'assize.config.json'],
+  ...['.git/config', '.git/hooks', '.git/info'],
 ];
 
 /**
@@ -82,6 +81,7 @@ export function profileOf(rules: Rules, place: ProfileFor): SandboxProfile {
   const kept = [
     ...terms.places('refuse', terms.writers),
     ...KEPT.map((name) => `${place.project}/${name}`),
+    ...(place.kept ?? []),
   ];
   const writable = terms
     .places('allow', terms.writers)

@@ -9,4 +9,5 @@ export { permission } from './answers.ts';
 export { CLAUDE_CODE_HOOKS } from './claude-code/hooks.ts';
 export { CODEX_HOOKS } from './codex/hooks.ts';
 export { handleEvent } from './handle-event.ts';
+export { keptPlaces } from './later/kept-places.ts';
 export { type ObservedCall, observedCall } from './observed-call.ts';

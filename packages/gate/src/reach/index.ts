@@ -6,6 +6,7 @@
  */
 export { foundBelow, isLeftOut, type Names } from './below.ts';
 export { canonicalPath, namedPaths } from './file-path.ts';
+export { gitPlaces } from './git-places.ts';
 export { projectOf } from './project.ts';
 export { type Asking, reachesOf } from './reached.ts';
 export { gitText, repositoryOf } from './repository.ts';

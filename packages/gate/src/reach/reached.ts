@@ -58,7 +58,7 @@ export async function reachesOf(
   // A path that cannot be read has no meaning, and a rule about paths denies it.
   if ('problem' in reads || 'problem' in writes) return [];
   const paths = [...new Set([...reads.value, ...writes.value])];
-  if (isPart) return reachedPlaces(partUse(paths, args), patterns);
+  if (isPart) return reachedPlaces(partUse(spec.name, paths, args), patterns);
   const { root = '/' } = spec;
   const asGiven = (path: string): string =>
     isUnder(path, root) ? posix.relative(root, path) : path;
@@ -113,15 +113,17 @@ function pathOfUrl(text: string): string {
 const PATH_MAX = 4_096;
 const TEXTS_MAX = 1_000;
 
-function partUse(named: readonly string[], args: Json): Use {
-  const { below, except, include, only, revisions, flags, sandboxed, cwd } = args as {
+function partUse(tool: string, named: readonly string[], args: Json): Use {
+  const { below, except, include, revisions, flags, sandboxed, cwd, ...given } = args as {
     readonly [name: string]: Json;
   };
-  // A sandbox hides files from whatever walks there, but not what git has of them.
-  const isWalled = sandboxed === true && (typeof only !== 'string' || only === 'unignored');
+  // A sandbox hides files from whatever walks there, but not the copies that git has of them.
+  const isGit = sandboxed === true && tool === 'shell/git';
+  const only = isGit ? 'tracked' : given['only'];
+  const folders = isGit && given['class'] !== 'read' ? [cwd as Json] : below;
   return {
     named,
-    below: isWalled ? [] : textsIn(below),
+    below: sandboxed === true && !isGit ? [] : textsIn(folders),
     except: textsIn(except),
     include: textsIn(include),
     ...(typeof only === 'string' && { only: only as Only }),

@@ -3,10 +3,11 @@ import { missingForSandbox } from '../../../../tests/support/sandbox-runtime.ts'
 import { spread } from '../../../../tests/support/some-of.ts';
 import { seededNumbers } from '../../../testing/src/faults.ts';
 import type { Effects } from './effects.ts';
+import { everydayCalls } from './everyday.ts';
 import { type Placed, Reality } from './reality.ts';
-import { RULE_SETS, type RuleSet } from './rule-sets.ts';
+import { RULE_SETS, type RuleSet, SANDBOXED_SETS } from './rule-sets.ts';
 import { whyNoSandbox } from './runner.ts';
-import { reachedOf } from './verdicts.ts';
+import { findingsInside, reachedOf, tableOf } from './verdicts.ts';
 import { waysRound } from './ways.ts';
 
 /** The test runs this many ways in the sandbox, evenly spread: each takes over 100 ms. */
@@ -52,25 +53,34 @@ describe.skipIf(why !== undefined || missing.length > 0)(walled, () => {
 
   afterAll(() => reality?.remove());
 
-  test('no way reaches what the rules stop, but what Git and variables hold', async () => {
+  test('no way reaches what the rules stop, but copies that Git has', async () => {
     const effects = await reality.run([...reality.placed.keys()], company.text);
     const reached = [...effects].flatMap(([place, seen]) => {
       const { at, call } = reality.placed[place] as Placed;
       const what = reachedOf(seen, company).filter(
-        (each) =>
-          !(NOT_WALLED.test(each) || (KEPT_BY_GIT.test(at.past ?? '') && each === 'secret:env')),
+        (each) => !(KEPT_BY_GIT.test(at.past ?? '') && each === 'secret:env'),
       );
       return what.length > 0 ? [[call, what]] : [];
     });
     expect(reached).toEqual([]);
   });
+
+  test.each(SANDBOXED_SETS)('$name: few questions, and no way round through them', async (set) => {
+    const everyday = new Reality(everydayCalls());
+    try {
+      const asked = await findingsInside(everyday, set, (_, { was }) => was !== 'allow');
+      const through = await findingsInside(reality, set);
+      console.log(tableOf(set.name, [...asked, ...through]));
+      expect(asked.length).toBeLessThanOrEqual(NEEDLESS * everyday.placed.length);
+      expect(through).toEqual([]);
+    } finally {
+      everyday.remove();
+    }
+  });
 });
+
+/** The share of everyday calls that may be asked about without need. */
+const NEEDLESS = 0.05;
 
 /** Git has copies of files in its own folder, which programs may read. */
 const KEPT_BY_GIT = /^(?:staged|committed|stashed)$/;
-
-/**
- * Variables are passed on, the settings of the agent program can be read, and some files that
- * programs run later can be written.
- */
-const NOT_WALLED = /^(?:secret:(?:variable|token)|later:)/;

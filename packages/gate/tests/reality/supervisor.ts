@@ -2,6 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import {
   cpSync,
+  linkSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -12,7 +13,7 @@ import {
 import { createServer, type Socket } from 'node:net';
 import { join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Sandbox } from '../../src/commands/sandbox/runtime.ts';
+import type { Sandbox, Started } from '../../src/commands/sandbox/runtime.ts';
 import { CANARIES, canariesIn } from './canaries.ts';
 import { madeBy } from './doubles.ts';
 import type { Effects, Job } from './effects.ts';
@@ -216,8 +217,6 @@ async function run(job: Job): Promise<Effects> {
   for (const path of changedOutside()) rmSync(path, { recursive: true, force: true });
   copy(job.world, root);
   ranFolder = join(root, 'ran');
-  // A sandbox hides names of files, and this is a second name of one.
-  if (job.wall !== undefined) rmSync(join(root, 'h2/proj/hard'));
   const [refs, settings, lost] = [refsOf(root), new Set(settingsOf(root)), unrouted()];
   sent = [];
   const { exit, output } = await made(job, root);
@@ -274,13 +273,16 @@ function hostsOf(lost: number): string[] {
   return [...new Set(lost > 0 ? [...named, 'an address'] : named)];
 }
 
-/** `cp` keeps hard links, and is a tenth of the time of a copy file by file here. */
+/** A copy has no hard links, so the second name of the secret is linked again. */
 function copy(world: string, root: string): void {
   cpSync(join(TEMPLATES, world), root, {
     recursive: true,
     verbatimSymlinks: true,
     preserveTimestamps: true,
   });
+  const { project } = worldAt(root);
+  rmSync(join(project, 'hard'));
+  linkSync(join(project, '.env'), join(project, 'hard'));
 }
 
 interface Made {
@@ -312,10 +314,11 @@ async function made({ tool, input, cwd, wall, world }: Job, root: string): Promi
     PYTHONDONTWRITEBYTECODE: '1',
     X: project,
   };
-  const walled = wall === undefined ? undefined : await inWall(wall, what.argv, world);
+  const bare: Started = { program: '/bin/bash', args: what.argv, env };
+  const { program, args, ...own } =
+    wall === undefined ? bare : await inWall(wall, what.argv, { world, env });
   return new Promise((done) => {
-    const [program, words] = walled ?? ['/bin/bash', what.argv];
-    const child = spawn(program, words, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(program, args, { cwd, env: own.env, stdio: ['ignore', 'pipe', 'pipe'] });
     const chunks: Buffer[] = [];
     let size = 0;
     const take = (chunk: Buffer): void => {
@@ -342,8 +345,8 @@ let open:
 async function inWall(
   rules: string,
   argv: readonly string[],
-  world: string,
-): Promise<readonly [program: string, words: readonly string[]]> {
+  { world, env }: { readonly world: string; readonly env: Readonly<Record<string, string>> },
+): Promise<Started> {
   const { project, home } = worldAt(join(BASE, world));
   const place = { project, home };
   const key = JSON.stringify([rules, place]);
@@ -356,8 +359,9 @@ async function inWall(
     execFileSync(idle.program, idle.args);
     open = { key, sandbox, left: new Set(changedIn(world)) };
   }
-  const { program, args } = await open.sandbox.wrap(['/bin/bash', ...argv]);
-  return [program, args];
+  // The command gets what it would get of this environment.
+  Object.assign(process.env, env);
+  return open.sandbox.wrap(['/bin/bash', ...argv]);
 }
 
 /** Ends every process of the sandbox but this one and its first. */

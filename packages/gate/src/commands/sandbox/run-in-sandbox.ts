@@ -5,6 +5,7 @@ import {
   EXIT,
   type ExitCode,
   inSession,
+  repeatable,
   type Session,
   type StorelessOptions,
   withoutStore,
@@ -16,6 +17,7 @@ import { openSandbox, runtimeConfig } from './runtime.ts';
 interface Options extends StorelessOptions, RulesPlace {
   readonly agent?: string;
   readonly show?: boolean;
+  readonly env: readonly string[];
 }
 
 /** `assize run-in-sandbox -- COMMAND`: the operating system holds the command to the rules. */
@@ -25,7 +27,8 @@ export function runInSandbox(program: Command): void {
     .description('run a command in a sandbox: it reads, writes and reaches what the rules let it')
     .argument('[command...]', 'the command, after --')
     .option('--agent <name>', 'only the rules for this agent count')
-    .option('--show', 'only print the settings of the sandbox');
+    .option('--show', 'only print the settings of the sandbox')
+    .addOption(repeatable('--env <name>', 'variable of the environment that the command gets'));
   for (const option of rulesOptions()) command.addOption(option);
   withoutStore(command)
     .addHelpText(
@@ -43,14 +46,14 @@ async function run(
 ): Promise<ExitCode> {
   const { agent, show = false } = options;
   if (words.length === 0 && !show) throw new CliError('usage', 'Name the command after --.');
-  const { profile } = await sandboxOfRules(options, { agent });
+  const { profile, project } = await sandboxOfRules(options, { agent });
   if (show) {
     session.out.document(runtimeConfig(profile, process.platform));
     return EXIT.ok;
   }
-  const sandbox = await openSandbox(profile);
+  const sandbox = await openSandbox(profile, project);
   try {
-    const { program, args, env } = await sandbox.wrap(words);
+    const { program, args, env } = await sandbox.wrap(words, options.env);
     return await ended(spawn(program, args, { env, stdio: 'inherit' }), session.interruption);
   } finally {
     await sandbox.close();

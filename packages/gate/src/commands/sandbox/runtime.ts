@@ -6,7 +6,7 @@ import { CliError } from '@assize/command';
 import { isInstance } from 'assize/internal/base';
 import { isGlob, type SandboxProfile } from '#gateway';
 import { commandLine } from '../init/agents/hook-command.ts';
-import { SECRET_NAMES } from './secret-names.ts';
+import { mountPoints, writeList } from './mount-points.ts';
 
 /** The used part of `@anthropic-ai/sandbox-runtime`, which is an optional package. */
 interface Manager {
@@ -46,7 +46,8 @@ export interface Started {
 }
 
 export interface Sandbox {
-  wrap(command: readonly string[]): Promise<Started>;
+  /** `names`: of more variables that the command gets. */
+  wrap(command: readonly string[], names?: readonly string[]): Promise<Started>;
   close(): Promise<void>;
 }
 
@@ -89,7 +90,7 @@ const RUNTIME = '@anthropic-ai/sandbox-runtime';
  *
  * @throws CliError `missing_package`: nothing runs without the sandbox
  */
-export async function openSandbox(profile: SandboxProfile): Promise<Sandbox> {
+export async function openSandbox(profile: SandboxProfile, project: string): Promise<Sandbox> {
   const manager = await loadManager();
   if (!manager.isSupportedPlatform())
     throw new CliError('missing_package', 'This system has no sandbox. Use Linux, WSL 2 or macOS.');
@@ -100,10 +101,16 @@ export async function openSandbox(profile: SandboxProfile): Promise<Sandbox> {
       `The sandbox lacks a program: ${errors.join(', ')}. On Debian run apt-get install bubblewrap socat ripgrep.`,
     );
   await manager.initialize(runtimeConfig(profile, process.platform));
-  const wrap: Sandbox['wrap'] = async (command) => {
+  const forGit = writeList(mountPoints(project, profile));
+  const wrap: Sandbox['wrap'] = async (command, names = []) => {
     const { argv, env } = await manager.wrapWithSandboxArgv(commandLine(command, []));
     const [program = '', ...args] = argv;
-    return { program, args, env: Object.fromEntries(Object.entries(env).filter(isForOthers)) };
+    const handed = Object.entries({ ...env, ...forGit }).filter(
+      ([name, value]) =>
+        value !== undefined &&
+        (value !== process.env[name] || HARMLESS.test(name) || names.includes(name)),
+    );
+    return { program, args, env: Object.fromEntries(handed) as Started['env'] };
   };
   const close = async (): Promise<void> => {
     manager.cleanupAfterCommand();
@@ -117,9 +124,9 @@ export async function openSandbox(profile: SandboxProfile): Promise<Sandbox> {
   throw new CliError('missing_package', `The sandbox does not start on this system: ${why}`);
 }
 
-function isForOthers(one: [string, string | undefined]): one is [string, string] {
-  return one[1] !== undefined && !SECRET_NAMES.test(one[0]);
-}
+/** Variables that tell nothing. The command also gets those that the runtime sets. */
+const HARMLESS =
+  /^(?:PATH|HOME|USER|LOGNAME|SHELL|TERM|COLORTERM|(?:NO|FORCE)_COLOR|LANG|LC_\w+|TZ|PWD|TMPDIR|EDITOR|PAGER|CI|NODE_ENV|NVM_DIR|VIRTUAL_ENV|GOPATH|\w+_(?:HOME|ROOT))$/;
 
 async function loadManager(): Promise<Manager> {
   try {

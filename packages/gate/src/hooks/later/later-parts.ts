@@ -131,6 +131,12 @@ async function hookFiles(within: string): Promise<readonly string[]> {
   return [folder, ...scriptsOf(folder, top)];
 }
 
+/** The folder of the hooks of a repository, and the scripts that they call. */
+export async function hookFiles(top: string): Promise<readonly string[]> {
+  const folder = await hooksFolder(top);
+  return [folder, ...scriptsOf(folder, top)];
+}
+
 async function hooksFolder(top: string): Promise<string> {
   const text = await gitText(top, ['config', '--type=path', '--get-all', 'core.hooksPath']);
   // The last value is the one with which `gitText` keeps hooks from running.

@@ -51,8 +51,9 @@ test('hooks that are added again replace the earlier ones', () => {
 
 test('a sandbox goes with the hooks, and one of the person stays', () => {
   const own = { ...terms, sandbox: '/repo/.claude/settings.local.json', sandboxDigest: 'd1' };
-  const added = withHooks(settings, own, { enabled: true });
-  expect(added['sandbox']).toEqual({ enabled: true });
+  const variables = { GIT_CONFIG_COUNT: '1', GIT_CONFIG_VALUE_0: '/info/assize-mount-points' };
+  const added = withHooks(settings, own, { sandbox: { enabled: true }, variables });
+  expect(added).toMatchObject({ sandbox: { enabled: true }, env: variables });
   expect(termsIn(added)).toEqual(own);
   expect(withoutHooks(added)).toEqual(settings);
   const theirs = { ...settings, sandbox: { enabled: false } };

@@ -46,8 +46,18 @@ export function settingsIn(path: string, text: string): Settings {
   );
 }
 
+/** The sandbox of Claude Code, and the variables of its commands. */
+interface Sandboxing {
+  readonly sandbox?: ClaudeSandbox;
+  readonly variables?: Readonly<Record<string, string>> | undefined;
+}
+
 /** The settings with the hooks of Assize, in place of earlier ones. Others stay. */
-export function withHooks(settings: Settings, terms: HookTerms, sandbox?: ClaudeSandbox): Settings {
+export function withHooks(
+  settings: Settings,
+  terms: HookTerms,
+  { sandbox, variables }: Sandboxing = {},
+): Settings {
   const { hooks, ...others } = withoutHooks(settings);
   const given = membersOf(hooks);
   const command = hookLine('claude-code', terms);
@@ -66,6 +76,7 @@ export function withHooks(settings: Settings, terms: HookTerms, sandbox?: Claude
   return {
     ...others,
     ...(sandbox !== undefined && { sandbox }),
+    ...(variables !== undefined && { env: { ...membersOf(others['env']), ...variables } }),
     hooks: { ...given, ...Object.fromEntries(events) },
   };
 }
@@ -79,7 +90,7 @@ export function managedSettings(terms: Omit<HookTerms, 'program'>): Settings {
 export function withoutHooks(settings: Settings): Settings {
   if (ownHooks(settings).length === 0) return settings;
   const { hooks, ...rest } = settings;
-  const { sandbox: _, ...unboxed } = rest;
+  const { sandbox: _, ...unboxed } = withoutList(rest);
   const others = termsIn(settings)?.sandbox === undefined ? rest : unboxed;
   const kept = Object.entries(membersOf(hooks)).flatMap(([event, groups]) => {
     const left = listOf(groups).flatMap(withoutOwn);
@@ -87,6 +98,15 @@ export function withoutHooks(settings: Settings): Settings {
     return isOwnOnly ? [] : [[event, left] as const];
   });
   return kept.length === 0 ? others : { ...others, hooks: Object.fromEntries(kept) };
+}
+
+/** The settings without the variables that name the list of mount points. */
+function withoutList(settings: Settings): Settings {
+  const { env, ...others } = settings;
+  const list = membersOf(env)['GIT_CONFIG_VALUE_0'];
+  if (!textIn(list).endsWith('/assize-mount-points')) return settings;
+  const left = Object.entries(membersOf(env)).filter(([name]) => !/^GIT_CONFIG_/.test(name));
+  return left.length === 0 ? others : { ...others, env: Object.fromEntries(left) };
 }
 
 /** How the hooks of Assize reach the server. Undefined without a hook. */

@@ -10,8 +10,8 @@ import {
   unreadable,
 } from '@assize/command';
 import { type Command, Option } from 'commander';
+import { type IgnoredList, mountPoints, writeList } from '../../sandbox/mount-points.ts';
 import { sandboxOfRules } from '../../sandbox/profile-in-force.ts';
-import { SECRET_NAMES } from '../../sandbox/secret-names.ts';
 import { type AgentOptions, withAgentWorks } from '../agents/agent-command.ts';
 import type { HookTerms } from '../agents/hook-command.ts';
 import {
@@ -114,7 +114,7 @@ async function install(session: Session, options: Options): Promise<ExitCode> {
   const { pending, confirm } = options;
   const terms = { ...hookTerms(found, options, token), pending, confirm };
   const sandbox = await sandboxOf(options, found, path, before);
-  const after = withHooks(before, { ...terms, ...sandbox?.terms }, sandbox?.settings);
+  const after = withHooks(before, { ...terms, ...sandbox?.terms }, sandbox?.added);
   const hidden = excluding(path);
   if (!(await agreed(session, options, [{ path, before, after }, hidden, found])))
     return EXIT.negative;
@@ -122,6 +122,7 @@ async function install(session: Session, options: Options): Promise<ExitCode> {
   const config = await serverOf(options.server, AGENT);
   await writeToken(config, AGENT, { file: token, note: `hooks in ${path}` });
   writeExclude(hidden);
+  writeList(sandbox?.list);
   const copy = copyOf(path, text);
   writeCopied(path, originalOf(text, before, copy), textOf(after), copy);
   const { server } = options;
@@ -189,7 +190,11 @@ async function check(session: Session, options: Options): Promise<ExitCode> {
 
 interface Sandboxed {
   readonly terms: Pick<HookTerms, 'sandbox' | 'sandboxDigest'>;
-  readonly settings: ClaudeSandbox;
+  readonly list: IgnoredList | undefined;
+  readonly added: {
+    readonly sandbox: ClaudeSandbox;
+    readonly variables: IgnoredList['variables'] | undefined;
+  };
 }
 
 /** The sandbox of the rules, as the settings of Claude Code have it. @throws CliError `usage` */
@@ -210,6 +215,9 @@ async function sandboxOf(
   return rulesSandbox(path, options, found);
 }
 
+/** Variables whose names look like secrets. */
+const SECRET_NAMES = /KEY|TOKEN|SECRET|PASSW|CREDENTIAL|^ASSIZE_/i;
+
 async function rulesSandbox(
   path: string,
   options: Options,
@@ -220,11 +228,14 @@ async function rulesSandbox(
   const place = isNew
     ? { server, text: firstRules('${project}', { hasSandbox: true }) }
     : { server };
-  const { profile, digest } = await sandboxOfRules(place, { agent: 'claude-code' });
-  const unreadable = [...new Set([...profile.unreadable, path, tokenFile(options)])];
+  const { profile, project, digest } = await sandboxOfRules(place, { agent: 'claude-code' });
+  const own = [path, tokenFile(options)];
+  const unreadable = [...profile.unreadable.filter((each) => !own.includes(each)), ...own];
+  const list = mountPoints(project, { ...profile, unreadable });
   const secrets = Object.keys(process.env).filter((name) => SECRET_NAMES.test(name));
-  const settings = claudeSandbox({ ...profile, unreadable }, { server: address, secrets });
-  return { terms: { sandbox: path, sandboxDigest: digest }, settings };
+  const sandbox = claudeSandbox({ ...profile, unreadable }, { server: address, secrets });
+  const terms = { sandbox: path, sandboxDigest: digest };
+  return { terms, list, added: { sandbox, variables: list?.variables } };
 }
 
 /** Faults of the sandbox in the settings, compared with the rules. */
@@ -236,9 +247,9 @@ async function sandboxChecked(
   const { sandbox: file, sandboxDigest, url } = termsIn(settings) ?? {};
   if (file === undefined) return [];
   const found = await findServer(options.server, url);
-  const { terms, settings: expected } = await rulesSandbox(file, options, found);
+  const { terms, added } = await rulesSandbox(file, options, found);
   const isOther =
-    sandboxDigest !== terms.sandboxDigest || isOtherSandbox(settings['sandbox'], expected);
+    sandboxDigest !== terms.sandboxDigest || isOtherSandbox(settings['sandbox'], added.sandbox);
   const again = 'run assize init claude-code --sandbox again';
   return [
     ...openedSandbox(files, file),
