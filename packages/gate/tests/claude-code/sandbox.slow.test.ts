@@ -1,8 +1,16 @@
 /** `assize init claude-code --sandbox`, with the real program and a model that follows a script. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { claudeProgram } from '../../../../tests/support/claude-code/program.ts';
 import { missingForSandbox } from '../../../../tests/support/sandbox-runtime.ts';
 import { type AgentGuide, beginAgentGuide } from '../support/agents/followed-guide.ts';
@@ -43,6 +51,11 @@ beforeEach(async () => {
     SECRET_KEY: CANARY,
   };
   place = await beginAgentGuide(env, { name: 'claude', program: claudeProgram() as string });
+  // A project that has the home of the person in it is none.
+  const own = realpathSync(mkdtempSync('/var/tmp/assize-claude-home-'));
+  onTestFinished(() => rmSync(own, { recursive: true, force: true }));
+  env['HOME'] = own;
+  place = { ...place, home: own };
   const { guide, home } = place;
   const trusted = { projects: { [guide.folder]: { hasTrustDialogAccepted: true } } };
   writeFileSync(join(home, '.claude.json'), JSON.stringify(trusted));
