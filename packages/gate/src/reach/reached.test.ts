@@ -294,3 +294,13 @@ describe('a tool that declares no files', () => {
     expect(await reachesOf(unknown, place)).toEqual([]);
   });
 });
+
+test('a folder that is missing has nothing if the command runs on this machine', async () => {
+  const spec = { ...PART, name: 'shell/cp' };
+  const reached = (cwd: string) => {
+    const args = { paths: ['/none/new'], below: ['/none/new'], cwd };
+    return reachesOf({ spec, args, isPart: true }, ['**/*.pem']);
+  };
+  expect(await reached('/')).toEqual([]);
+  expect(await reached('/none')).not.toEqual([]);
+});

@@ -124,15 +124,9 @@ async function isOfHooks(path: string): Promise<boolean> {
 }
 
 /** The folder of the hooks of the repository around a folder, and the scripts that they call. */
-async function hookFiles(within: string): Promise<readonly string[]> {
+export async function hookFiles(within: string): Promise<readonly string[]> {
   const top = repositoryOf(within);
   if (top === undefined) return [];
-  const folder = await hooksFolder(top);
-  return [folder, ...scriptsOf(folder, top)];
-}
-
-/** The folder of the hooks of a repository, and the scripts that they call. */
-export async function hookFiles(top: string): Promise<readonly string[]> {
   const folder = await hooksFolder(top);
   return [folder, ...scriptsOf(folder, top)];
 }
