@@ -74,7 +74,8 @@ const LISTS: Readonly<Record<Only, readonly string[]>> = {
   // Commits of the stash: of the files, of the index, and of new files.
   stashed: [
     ...['log', '-z', '--format=', '--name-only', '--no-renames', '--diff-merges=first-parent'],
-    ...['--glob=refs/stash', '--not', 'HEAD'],
+    // A glob without a sign would have `/*` behind it, and a name fails where there is no stash.
+    ...['--glob=refs/stas[h]', '--not', 'HEAD'],
   ],
 };
 
