@@ -159,6 +159,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
       'packages/gate/tests/agent-tools.slow.test.ts',
       'packages/gate/tests/claude-code/live.slow.test.ts',
       'packages/gate/tests/claude-code/managed.slow.test.ts',
+      'packages/gate/tests/claude-code/day.long.test.ts',
       'packages/gate/tests/claude-code/guide.slow.test.ts',
       'packages/gate/tests/claude-code/mcp-init.slow.test.ts',
       'packages/gate/tests/claude-code/sandbox.slow.test.ts',

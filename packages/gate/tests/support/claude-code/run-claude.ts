@@ -57,7 +57,7 @@ const QUIET = {
 
 /** Runs Claude Code in the project of a stage, without a terminal. */
 export async function runClaude(
-  { project, home }: AgentStage,
+  { project, home }: Pick<AgentStage, 'project' | 'home'>,
   { api, prompt, resume, args = [], env = {}, timeoutMs = 60_000, started }: ClaudeOptions,
 ): Promise<ClaudeRun> {
   const program = claudeProgram();

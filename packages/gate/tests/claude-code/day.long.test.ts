@@ -1,0 +1,49 @@
+/** A day of work with the real Claude Code, whose model follows a script of more than 60 calls. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { claudeProgram } from '../../../../tests/support/claude-code/program.ts';
+import { askedIn, beginShop, DAY, enforce, type ShopPlace } from '../support/agents/day.ts';
+import { turnsOf } from '../support/claude-code/day-script.ts';
+import { type MessagesApi, startMessagesApi } from '../support/claude-code/messages-api.ts';
+import { type ClaudeRun, runClaude } from '../support/claude-code/run-claude.ts';
+
+const PAGE = 'claude-code.md';
+const URL = 'http://127.0.0.1:4517';
+
+let place: ShopPlace;
+let api: MessagesApi;
+
+beforeEach(async () => {
+  place = await beginShop({}, { name: 'claude', program: claudeProgram() as string });
+  const { home, project } = place;
+  const trusted = { projects: { [project]: { hasTrustDialogAccepted: true } } };
+  writeFileSync(join(home, '.claude.json'), JSON.stringify(trusted));
+  api = await startMessagesApi({ 'work a day': turnsOf(DAY, project) });
+});
+afterEach(async () => {
+  await place.guide.end();
+  await api.close();
+});
+
+const worked = (): Promise<ClaudeRun> =>
+  runClaude(place, { api: api.url, prompt: 'work a day', timeoutMs: 500_000 });
+
+describe.skipIf(claudeProgram() === undefined)(
+  'Claude Code (absent without npm ci --prefix peers)',
+  () => {
+    test('a day in the sandbox has two questions at most, and nothing is pushed', async () => {
+      const { guide, pushed } = place;
+      guide.sh(`cd shop && assize init claude-code --sandbox --yes --url ${URL}`);
+      await guide.beginWith(PAGE);
+      await enforce(place, PAGE);
+      const before = pushed();
+      const { told, result } = await worked();
+      expect(result).toMatchObject({ is_error: false, num_turns: DAY.length + 1 });
+      expect(told).toHaveLength(DAY.length);
+      const asked = askedIn(place);
+      expect(asked.length, asked.join('\n')).toBeLessThan(3);
+      expect(pushed()).toBe(before);
+    });
+  },
+);
