@@ -60,7 +60,8 @@ export async function answerEvent(
   const asked = await answered(event, given.value, options, SHORT.has(event) ? SHORT_MS : limit);
   if ('value' in asked) return { code: 0, out: asked.value, err: '' };
   const { rules, agent } = options;
-  if (rules === undefined || !QUESTIONS.has(event)) return failed(event, asked.fault);
+  if (rules === undefined || asked.isFinal === true || !QUESTIONS.has(event))
+    return failed(event, asked.fault);
   const { withoutServer } = await import('./without-server.ts');
   const alone = await withoutServer(JSON.parse(given.value), { agent, rules });
   return 'value' in alone
@@ -75,7 +76,7 @@ async function answered(
   limit: number,
 ): Promise<Result<string>> {
   const token = tokenFile === undefined ? environmentToken() : readToken(tokenFile);
-  if ('fault' in token) return token;
+  if ('fault' in token) return { ...token, isFinal: true };
   const query = new URLSearchParams({ wait: String(wait), ...terms });
   const path = `/v1/trajectories/${encodeURIComponent(trajectory)}/hooks/${agent}?${query}`;
   const signal = AbortSignal.timeout(limit);

@@ -74,7 +74,7 @@ function sent(
       resolve(
         response.statusCode === 200
           ? { value: text }
-          : { fault: statusText(at.origin, response, text) },
+          : { fault: statusText(at.origin, response, text), isFinal: isRefusal(response) },
       );
     });
   });
@@ -88,6 +88,12 @@ function lostText(origin: string, error: unknown, isLate: boolean): string {
   const { code } = (error ?? {}) as { readonly code?: unknown };
   if (code === 'ECONNREFUSED') return `No server answers at ${origin}. Start it with assize serve.`;
   return `The server ${origin} did not answer: ${String(error)}. Look at its log.`;
+}
+
+/** Whether Assize refuses the caller, such as one whose token is revoked or whose agent is stopped. */
+function isRefusal({ statusCode = 0, headers }: IncomingMessage): boolean {
+  const isProblem = /^application\/problem\+json\b/.test(headers['content-type'] ?? '');
+  return isProblem && statusCode >= 400 && statusCode < 500;
 }
 
 /** The server says in a problem document what to do. */

@@ -1,7 +1,10 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 
 /** A value, or the text that says why there is none and what to do. */
-export type Result<T> = { readonly value: T } | { readonly fault: string };
+export type Result<T> =
+  | { readonly value: T }
+  /** `isFinal`: the server refuses, or cannot be asked. It counts also where rules only observe. */
+  | { readonly fault: string; readonly isFinal?: boolean };
 
 /** The token in a file that only its owner can read. */
 export function readToken(file: string): Result<string> {

@@ -134,6 +134,28 @@ function rewrite(change: (text: string) => string): void {
   writeFileSync(rules, change(readFileSync(rules, 'utf8')));
 }
 
+test('a server that refuses the agent is obeyed, and one in trouble is not there', async () => {
+  const answered = (status: number) =>
+    startHookServer((_, response) => {
+      response.writeHead(status, { 'content-type': 'application/problem+json' });
+      response.end(JSON.stringify({ detail: 'The token is revoked.' }));
+    });
+  for (const [status, code] of [
+    [401, 2],
+    [403, 2],
+    [409, 2],
+    [503, 0],
+  ] as const) {
+    const server = await answered(status);
+    for (const agent of AGENTS)
+      expect(await asked(agent, 'ls', { url: server.url }), String(status)).toMatchObject({ code });
+    await server.close();
+  }
+  expect(lines()).toHaveLength(AGENTS.length);
+  rmSync(join(folder, 'token'));
+  expect(await asked('codex', 'ls')).toMatchObject({ code: 2 });
+});
+
 test('another program at the address is no server, and an answer of one counts', async () => {
   for (const answer of [{}, { status: 'ok' }, [], 'x']) {
     const foreign = await startHookServer(() => answer as never);
