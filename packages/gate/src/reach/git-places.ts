@@ -74,7 +74,7 @@ const LISTS: Readonly<Record<Only, readonly string[]>> = {
   // Commits of the stash: of the files, of the index, and of new files.
   stashed: [
     ...['log', '-z', '--format=', '--name-only', '--no-renames', '--diff-merges=first-parent'],
-    // A glob without a sign would have `/*` behind it, and a name fails where there is no stash.
+    // Git fails for a missing name, and adds `/*` to a glob without a star or a bracket.
     ...['--glob=refs/stas[h]', '--not', 'HEAD'],
   ],
 };
@@ -110,6 +110,7 @@ function namesIn(text: string, isStatus: boolean): readonly string[] {
   const names = text.split(/[\0\n]/).filter((name) => name !== '');
   return isStatus ? names.map((name) => name.slice(3)) : names;
 }
+
 /** The pathspecs of a pattern: git takes its stars as rules do. None: it is elsewhere. */
 function pathspecs(pattern: string, top: string): readonly string[] {
   const within = folderOf(pattern);

@@ -95,7 +95,7 @@ function judgeCall(call: ExpectedCall, effects: readonly Effect[]): Finding[] {
   return found;
 }
 
-/** Whether a call of which a model was told has an effect: all have but `get`. */
+/** Whether a call that the model was told about has an effect. Only `get` has none. */
 function isChange(expected: readonly ExpectedCall[]): (told: InRun<Told>) => boolean {
   return ({ run, of }) =>
     expected.find((call) => call.run === run && call.id === of.call)?.tool !== 'get';

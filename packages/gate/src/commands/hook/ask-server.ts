@@ -90,7 +90,7 @@ function lostText(origin: string, error: unknown, isLate: boolean): string {
   return `The server ${origin} did not answer: ${String(error)}. Look at its log.`;
 }
 
-/** Whether Assize refuses the caller, such as one whose token is revoked or whose agent is stopped. */
+/** Whether Assize refuses the caller, such as one whose token is revoked. */
 function isRefusal({ statusCode = 0, headers }: IncomingMessage): boolean {
   const isProblem = /^application\/problem\+json\b/.test(headers['content-type'] ?? '');
   return isProblem && statusCode >= 400 && statusCode < 500;

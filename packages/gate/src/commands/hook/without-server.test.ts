@@ -134,7 +134,7 @@ function rewrite(change: (text: string) => string): void {
   writeFileSync(rules, change(readFileSync(rules, 'utf8')));
 }
 
-test('a server that refuses the agent is obeyed, and one in trouble is not there', async () => {
+test('a server that refuses is obeyed, and one in trouble counts as down', async () => {
   const answered = (status: number) =>
     startHookServer((_, response) => {
       response.writeHead(status, { 'content-type': 'application/problem+json' });

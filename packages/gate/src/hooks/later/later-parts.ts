@@ -25,7 +25,7 @@ export async function runLater(
     if (isLater || (await isOfHooks(path))) found.push(path);
   }
   for (const { folder, ...names } of parts.flatMap(changedBelow)) {
-    // A file of which one member counts does so where its name is looked for.
+    // Members of package.json count only if the command names that file.
     const lines = RUN_LATER.filter(
       ({ member }) => member === undefined || names.include.length > 0,
     );

@@ -132,7 +132,7 @@ const DECISIONS = ['perhaps', 1, ['approve'], {}] as const;
 
 export const unusableAnswer: Scenario = {
   name: 'unusable-answer',
-  title: 'an answer is no decision: an unknown word, or another type',
+  title: 'an unknown word or another type is not taken for a decision',
   passes: 'the call is not made',
   why: 'A value that is not empty is no approval.',
   needs: [],

@@ -137,7 +137,7 @@ const LOG: Program = {
   class: 'reads',
   use: contents((use) => has(use, CONTENTS)),
 };
-/** `git show REVISION:PATH` shows that file alone. */
+/** Whether all its words are `REVISION:PATH`: then only those files are shown. */
 function showsFiles({ files }: Use): boolean {
   const names = files.filter(({ value }) => value !== 'blob');
   return names.length > 0 && names.every(({ value }) => value?.includes(':'));

@@ -128,7 +128,7 @@ const ENTERED: Program = { options: '-i,--interactive,--stdin! -t,--tty! -a,--at
 const COMPOSED: Program = { marks: ({ flags }) => (flags.has('-T') ? '' : '!') };
 const COMPOSE = { exec: COMPOSED, run: COMPOSED };
 
-/** A program with subcommands, some of which run a text. */
+/** A program with subcommands: some run a text. */
 const withCommands = (options: OptionsText, commands: Program['commands'] = {}): Program => ({
   options: `${options} ${VERSION}`,
   commands,

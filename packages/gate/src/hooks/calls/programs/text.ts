@@ -155,12 +155,11 @@ export const TEXT: Readonly<Record<string, Program>> = {
 };
 
 /** Programs whose version is printed without running anything of the folder. */
-const VERSIONED =
-  'bash dash ksh sh zsh node npm npx tsc bun deno docker python python3 pip pip3 ruby perl php gcc g++ clang cc make cmake java';
+const VERSIONED = 'bash dash ksh sh zsh npm npx tsc pip pip3 gcc g++ clang cc cmake java';
 
 /** Programs with a subcommand, which their first operand names. */
-const WITH_COMMANDS = `apt apt-get aws az brew bun cargo composer conda deno docker dotnet gcloud gem gh glab go gradle helm
-  kubectl npm pip pip3 pnpm podman poetry rustup systemctl terraform uv yarn`;
+const WITH_COMMANDS = `apt apt-get aws az brew cargo composer conda dotnet gcloud gem gh glab go gradle helm npm pip pip3 pnpm
+  poetry rustup systemctl terraform uv yarn`;
 
 const NPM_LIST = reads(
   '-a,--all --depth=t --json -l,--long -p,--parseable -g,--global --omit=t --include=t',
@@ -171,12 +170,6 @@ const NPM: Readonly<Record<string, Program>> = {
   pkg: { commands: { get: reads('--json') } },
   prefix: reads('-g,--global'),
   root: reads('-g,--global'),
-};
-
-/** The option with which a program only looks for errors in a script. */
-const CHECKS: Readonly<Record<string, RegExp>> = {
-  ...Object.fromEntries(['bash', 'dash', 'ksh', 'sh', 'zsh'].map((name) => [name, /^-n$/])),
-  node: /^(?:-c|--check)$/,
 };
 
 /** Their options before the subcommand that have a value. */
@@ -196,14 +189,14 @@ export const OTHERS: Readonly<Record<string, Program>> = Object.fromEntries(
   ]),
 );
 
+/** With this option a shell only looks for errors in a script. */
 function isCheck(name: string, { flags, operands }: Use): boolean {
-  const [flag = ''] = flags.size === 1 ? flags : [];
-  return operands.length === 1 && CHECKS[name]?.test(flag) === true;
+  return /sh$/.test(name) && operands.length === 1 && flags.size === 1 && flags.has('-n');
 }
 
 function isVersion(name: string, { flags, operands }: Use): boolean {
   const [flag = ''] = flags;
-  const short = /^py/.test(name) ? '-V' : /sh$/.test(name) ? '' : '-v';
+  const short = /sh$/.test(name) ? '' : '-v';
   const isOnly = flags.size === 1 && operands.length === 0 && VERSIONED.split(' ').includes(name);
   return isOnly && (flag === '--version' || flag === short);
 }
