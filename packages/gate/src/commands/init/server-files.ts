@@ -135,7 +135,9 @@ function workRules(place: string): string {
     allow: [${PROGRAMS}]
     path: ${place}
   - { id: pack, allow: shell/tar, path: ${place}, where: [{ path: /flags, any: [--create] }] }
-  - { id: git-removes, ask: shell/git, where: [{ path: /flags, any: [--delete, --force, --move, --amend, --hard, --discard-changes] }] }
+  - { id: git-removes, ask: shell/git, where: [{ path: /flags, any: [--force, --amend, --hard, --discard-changes] }] }
+  - { id: git-untags, ask: shell/git, where: [{ path: /command, is: tag }, { path: /flags, any: [--delete] }] }
+  - { id: git-untracks, allow: shell/git, path: ${place}, where: [{ path: /command, is: rm }, { path: /flags, any: [--cached] }] }
   - { id: remove, ask: shell/rm, where: [{ path: /flags, any: [--recursive] }] }
 `;
 }

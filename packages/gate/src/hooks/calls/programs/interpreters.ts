@@ -79,10 +79,15 @@ function isOpen(use: Use, operands: number): boolean {
   return !use.marks.includes('.') && use.operands.length < operands;
 }
 
-/** A version is printed, and a script is checked, without running anything of the folder. */
-function onlyReads({ flags, operands }: Use): boolean {
+/**
+ * A version is printed, a script is checked, and a text that only computes runs, without running
+ * anything of the folder.
+ */
+function onlyReads(use: Use): boolean {
+  const { flags, operands } = use;
   if (flags.size !== 1) return false;
-  return operands.length === 0 ? flags.has('--version') : flags.has('--check');
+  if (operands.length > 0) return flags.has('--check');
+  return flags.has('--version') || (TEXTS.some((name) => flags.has(name)) && !isOpen(use, 0));
 }
 
 const script = (options: OptionsText): Program => ({
