@@ -385,7 +385,18 @@ const COMMANDS: Readonly<Record<string, Program>> = {
   pull: PULL,
   push: PUSH,
   rebase: { marks: () => '!', use: atPathspecs },
-  reflog: { without: 'show', commands: { show: LOG } },
+  reflog: {
+    without: 'show',
+    commands: {
+      show: LOG,
+      list: READS,
+      exists: READS,
+      expire: {},
+      delete: {},
+      drop: {},
+      write: {},
+    },
+  },
   remote: {
     options: '-v,--verbose',
     class: 'reads-if-known',

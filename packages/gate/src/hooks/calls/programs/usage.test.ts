@@ -66,6 +66,21 @@ test.each<[string, string[], string[]]>([
   expect(usage(command)).toMatchObject({ below, except });
 });
 
+test.each([
+  ...['git reflog expire --expire=now --all', 'git reflog delete HEAD@{1}', 'git notes prune'],
+  ...['git worktree prune', 'git worktree remove a', 'git gc', 'git prune', 'git stash drop'],
+  ...['git stash clear', 'git remote prune origin', 'git branch -d a', 'git tag -d a'],
+])('%s does not only read', (command) => {
+  expect(usage(command).class).not.toBe('read');
+});
+
+test.each(['git reflog', 'git reflog show main', 'git reflog exists main', 'git worktree list'])(
+  '%s only reads',
+  (command) => {
+    expect(usage(command).class).toBe('read');
+  },
+);
+
 test.each<[string, string | undefined, string[] | undefined]>([
   ['git add .', 'changed', undefined],
   ['git add -u', 'modified', undefined],
