@@ -221,7 +221,7 @@ const SECRET_NAMES = /KEY|TOKEN|SECRET|PASSW|CREDENTIAL|^ASSIZE_/i;
 async function rulesSandbox(
   path: string,
   options: Options,
-  { address, files }: FoundServer,
+  { files }: FoundServer,
 ): Promise<Sandboxed> {
   const { server } = options;
   const isNew = files.length > 0;
@@ -233,7 +233,7 @@ async function rulesSandbox(
   const unreadable = [...profile.unreadable.filter((each) => !own.includes(each)), ...own];
   const list = mountPoints(project, { ...profile, unreadable });
   const secrets = Object.keys(process.env).filter((name) => SECRET_NAMES.test(name));
-  const sandbox = claudeSandbox({ ...profile, unreadable }, { server: address, secrets });
+  const sandbox = claudeSandbox({ ...profile, unreadable }, secrets);
   const terms = { sandbox: path, sandboxDigest: digest };
   return { terms, list, added: { sandbox, variables: list?.variables } };
 }

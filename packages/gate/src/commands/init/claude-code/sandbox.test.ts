@@ -12,7 +12,7 @@ const PROFILE: SandboxProfile = {
   notes: [],
 };
 const OWN = '/home/ada/repo/.claude/settings.local.json';
-const sandbox = claudeSandbox(PROFILE, { server: 'http://127.0.0.1:4517', secrets: ['API_KEY'] });
+const sandbox = claudeSandbox(PROFILE, ['API_KEY']);
 
 const faults = (settings: object, own: object = { sandbox }) =>
   sandboxFaults(
@@ -23,7 +23,7 @@ const faults = (settings: object, own: object = { sandbox }) =>
     OWN,
   );
 
-test('the settings have the places of the rules, and the address of the hooks', () => {
+test('the settings have the places and the hosts of the rules', () => {
   expect(sandbox).toEqual({
     enabled: true,
     failIfUnavailable: true,
@@ -34,7 +34,7 @@ test('the settings have the places of the rules, and the address of the hooks', 
       allowWrite: PROFILE.writable,
       denyWrite: PROFILE.unwritable,
     },
-    network: { allowedDomains: ['docs.example.com:443', '127.0.0.1:4517'], deniedDomains: [] },
+    network: { allowedDomains: PROFILE.hosts, deniedDomains: [] },
     credentials: { envVars: [{ name: 'API_KEY', mode: 'deny' }] },
   });
   expect(faults({})).toEqual([]);

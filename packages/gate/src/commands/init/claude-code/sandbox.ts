@@ -19,15 +19,11 @@ const NARROWING =
 /** Lists that another file would add to. */
 const LISTS = /^(?:filesystem\.allow(?:Read|Write)|network\.allowedDomains)$/;
 
-/**
- * The profile of the rules as settings of Claude Code. `server`: the address of the hooks, which
- * Claude Code reaches as a command in the sandbox does. `secrets`: names of variables.
- */
+/** The profile of the rules as settings of Claude Code. `secrets`: names of variables. */
 export function claudeSandbox(
   { unreadable, readable, writable, unwritable, hosts, refusedHosts }: SandboxProfile,
-  { server, secrets }: { readonly server: string; readonly secrets: readonly string[] },
+  secrets: readonly string[],
 ): ClaudeSandbox {
-  const { host } = new URL(server);
   return {
     ...FIXED,
     filesystem: {
@@ -36,7 +32,7 @@ export function claudeSandbox(
       allowWrite: writable,
       denyWrite: unwritable,
     },
-    network: { allowedDomains: [...hosts, host], deniedDomains: refusedHosts },
+    network: { allowedDomains: hosts, deniedDomains: refusedHosts },
     credentials: { envVars: secrets.map((name) => ({ name, mode: 'deny' })) },
   };
 }
