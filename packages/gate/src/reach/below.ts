@@ -22,13 +22,13 @@ export interface Found {
   readonly places: readonly string[];
   /** The files and folders that symbolic links on the way lead to, if they are followed. */
   readonly links: readonly string[];
-  /** Whether all names were looked at. */
+  /** Whether all names could be looked at. */
   readonly whole: boolean;
 }
 
 /**
  * Looks below a folder for what patterns name. A pattern for which too many names would have to be
- * looked at counts as found: its place is the pattern itself, below the folder.
+ * looked at, or a folder that cannot be read, counts as found: its place is the pattern itself.
  */
 export async function foundBelow(
   folder: string,
@@ -36,12 +36,17 @@ export async function foundBelow(
   use: Names & { readonly follows: boolean },
 ): Promise<Found> {
   const [places, links]: [string[], string[]] = [[], []];
-  let names = 0;
+  let [names, whole] = [0, true];
   const { follows } = use;
   let left = patterns;
   const folders = follows ? [folder] : startsOf(folder, patterns.map(folderOf));
   for (let at = folders.pop(); at !== undefined; at = folders.pop()) {
-    for (const entry of await entriesOf(at)) {
+    const entries = await entriesOf(at);
+    if (entries === undefined) {
+      places.push(...left.flatMap((one) => unseen(at, one)));
+      whole = false;
+    }
+    for (const entry of entries ?? []) {
       if (++names > NAMES_MAX)
         return {
           places: places.concat(left.flatMap((one) => unseen(folder, one))),
@@ -60,7 +65,7 @@ export async function foundBelow(
       if (follows && entry.isSymbolicLink()) links.push(await realpath(path).catch(() => path));
     }
   }
-  return { places, links, whole: true };
+  return { places, links, whole };
 }
 
 /** The folders to look in: of a pattern for a folder far below, only that folder. */
@@ -81,9 +86,15 @@ export function unseen(folder: string, pattern: string): readonly string[] {
   return rests.filter((path) => mayBeUnder(path, pattern)).slice(0, 1);
 }
 
-/** A folder that cannot be read has nothing that the agent could read. */
-function entriesOf(folder: string): Promise<readonly Dirent[]> {
-  return readdir(folder, { withFileTypes: true }).catch(() => []);
+/** Undefined: the folder cannot be read here, and a program may reach what is in it. */
+function entriesOf(folder: string): Promise<readonly Dirent[] | undefined> {
+  return readdir(folder, { withFileTypes: true }).catch((error) =>
+    isMissing(error) ? [] : undefined,
+  );
+}
+
+export function isMissing({ code }: { readonly code?: string }): boolean {
+  return code === 'ENOENT' || code === 'ENOTDIR';
 }
 
 /** Whether a use of a folder leaves a path below it out. */

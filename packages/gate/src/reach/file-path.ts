@@ -75,7 +75,17 @@ async function followed(path: string): Promise<string | undefined> {
   return at;
 }
 
+/** Links there lead each program to files of its own. The variables of a program are a file. */
+const OF_PROCESS =
+  /^\/(?:proc\/(?:self|thread-self|\d+)\/(?!(?:task\/\d+\/)?environ$)|dev\/(?:fd(?:\/|$)|std(?:in|out|err)$))/;
+
+/** Whether only the program that opens a path knows where it leads. */
+export function isOfProcess(path: unknown): boolean {
+  return typeof path === 'string' && OF_PROCESS.test(path);
+}
+
 async function linkAt(path: string): Promise<string | undefined> {
+  if (path.startsWith('/proc/') || isOfProcess(path)) return undefined;
   try {
     return (await lstat(path)).isSymbolicLink() ? await readlink(path) : undefined;
   } catch {

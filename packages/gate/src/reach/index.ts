@@ -5,7 +5,7 @@
  * Guarantees: a place that cannot be looked at counts as reached. No program of a project runs.
  */
 export { foundBelow, isLeftOut, type Names } from './below.ts';
-export { canonicalPath, namedPaths } from './file-path.ts';
+export { canonicalPath, isOfProcess, namedPaths } from './file-path.ts';
 export { gitPlaces } from './git-places.ts';
 export { projectOf } from './project.ts';
 export { type Asking, reachesOf } from './reached.ts';

@@ -304,3 +304,27 @@ test('a folder that is missing has nothing if the command runs on this machine',
   expect(await reached('/')).toEqual([]);
   expect(await reached('/none')).not.toEqual([]);
 });
+
+test('a folder that cannot be read has every place that can be in it', async () => {
+  const folder = project([]);
+  // Its path is too long to be opened by that path, and a program that walks there can open it.
+  const deep = `const { mkdirSync, writeFileSync } = require('node:fs');
+    for (let i = 0; i < 25; i++) { mkdirSync('x'.repeat(200)); process.chdir('x'.repeat(200)); }
+    writeFileSync('.env', 'CANARY');`;
+  execFileSync(process.execPath, ['-e', deep], { cwd: folder });
+  expect(printed(folder, 'grep', '-rl', 'CANARY', '.')).toHaveLength(1);
+  expect(await inPart(folder, {}, ['**/.env'])).not.toEqual([]);
+  expect(await inPart(folder, {}, [`${folder}/a/.env`])).toEqual([]);
+  execFileSync('rm', ['-r', folder]);
+});
+
+test('where a path of a process leads is not known to the server', async () => {
+  const folder = project(['.env']);
+  const place = [`${folder}/.env`];
+  const spec = { name: 'fs/read', reads: ['/path'] };
+  for (const path of ['/proc/self/cwd/.env', '/proc/1/root', '/dev/stdin']) {
+    expect(await reachesOf({ spec, args: { path }, isPart: false }, place)).toEqual(place);
+    const unknown = { spec: undefined, args: { path }, isPart: false, folder: '/none' };
+    expect(await reachesOf(unknown, place)).toEqual(place);
+  }
+});

@@ -4,8 +4,8 @@ import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Json } from 'assize/internal/base';
 import { hasStar, isUnder, mayBeUnder, resourcesOf, type ToolSpec } from '#gateway';
-import { foundBelow, isLeftOut, type Names, unseen } from './below.ts';
-import { namedPaths } from './file-path.ts';
+import { foundBelow, isLeftOut, isMissing, type Names, unseen } from './below.ts';
+import { isOfProcess, namedPaths } from './file-path.ts';
 import { gitPlaces, type Only } from './git-places.ts';
 
 /** The files that a call, or a part of one, uses. */
@@ -73,6 +73,8 @@ function reachedFrom(
   spec: ToolSpec | undefined,
   patterns: readonly string[],
 ): Promise<readonly string[]> {
+  if (named.some(isOfProcess))
+    return Promise.resolve(patterns.flatMap((each) => unseen('/', each)));
   const below = spec?.names_only === true ? [] : named.filter((path) => existsSync(path));
   return reachedPlaces({ named, below, ...NOTHING_MORE }, patterns);
 }
@@ -171,11 +173,12 @@ interface Place {
 
 async function placeOf(path: string): Promise<Place> {
   const [stat, real] = await Promise.all([
-    lstat(path).catch(() => undefined),
+    lstat(path).catch((error) => (isMissing(error) ? undefined : 'unknown')),
     realpath(path).catch(() => path),
   ]);
   const more = real === path ? {} : { real };
   if (stat === undefined) return { path, kind: 'none', ...more };
+  if (typeof stat === 'string') return { path, kind: 'file', ...more };
   if (stat.isDirectory()) return { path, kind: 'folder', ...more };
   return { path, kind: 'file', ...more, ...(stat.nlink > 1 && { id: idOf(stat) }) };
 }

@@ -24,7 +24,7 @@ const bash = (input: Input): Made => ({ argv: ['-c', LIMITS, text(input['command
 const TOOLS: Readonly<Record<string, (input: Input, cwd: string, tool: string) => Made>> = {
   Bash: bash,
   Monitor: bash,
-  Read: (input, cwd) => ({ text: readFileSync(resolve(cwd, text(input['file_path'])), 'latin1') }),
+  Read: (input) => ({ argv: ['-c', 'exec cat -- "$0"', text(input['file_path'])] }),
   Write: (input, cwd) => written(resolve(cwd, text(input['file_path'])), text(input['content'])),
   Edit: edited,
   MultiEdit: edited,

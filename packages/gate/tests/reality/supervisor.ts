@@ -316,7 +316,7 @@ async function made({ tool, input, cwd, wall, world }: Job, root: string): Promi
   };
   const bare: Started = { program: '/bin/bash', args: what.argv, env };
   const { program, args, ...own } =
-    wall === undefined ? bare : await inWall(wall, what.argv, { world, env });
+    wall === undefined || tool !== 'Bash' ? bare : await inWall(wall, what.argv, { world, env });
   return new Promise((done) => {
     const child = spawn(program, args, { cwd, env: own.env, stdio: ['ignore', 'pipe', 'pipe'] });
     const chunks: Buffer[] = [];
