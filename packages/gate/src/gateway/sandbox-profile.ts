@@ -172,6 +172,8 @@ function termsOf(rules: Rules, place: ProfileFor, notes: ProfileNote[]): Terms {
     return rule.path.flatMap((path) => {
       const named = path.replaceAll(PROJECT, project);
       const top = named.startsWith('/') ? named : `${project}/${named}`;
+      // A sandbox has processes of its own.
+      if (top.startsWith('/proc/')) return [];
       if (!isGlob(top)) return [top];
       if (side === 'allow') {
         note(rule.id, `allows ${path}; a sandbox allows only whole folders and files`);

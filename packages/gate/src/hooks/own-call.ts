@@ -4,9 +4,10 @@ import type { Json } from 'assize/internal/base';
 import { contentHash } from 'assize/internal/canon';
 import type { CallContent, CallPart } from '#calls';
 import { PARTS_MAX } from '#gateway';
-import { canonicalPath, namedPaths, repositoryOf } from '#reach';
+import { canonicalPath, isOfProcess, namedPaths, repositoryOf } from '#reach';
 import { commandParts } from './calls/shell-command.ts';
-import { runLater } from './later/later-parts.ts';
+import { hookParts, runLater } from './later/later-parts.ts';
+import { isOwnFile } from './later/run-later.ts';
 import type { ToolEvent } from './shared-events.ts';
 
 /**
@@ -26,7 +27,15 @@ export async function ownCall(
     args: tool_input as { readonly [name: string]: Json },
   };
   if (found === undefined) return call;
-  const all = [...found, ...(await settingsParts(found, call))];
+  const elsewhere = found.filter(
+    ({ server, args }) => server === 'files' && isOfProcess(args['path']),
+  );
+  const all = [
+    ...found,
+    ...elsewhere.map(({ args }) => unparsed(args['path'])),
+    ...(await settingsParts(found, call)),
+    ...(await hookParts(found)),
+  ];
   const parts = all.length <= PARTS_MAX ? all : [unparsed(tool_input['command'])];
   const { dangerouslyDisableSandbox: isOutside } = tool_input;
   const isSandboxed = hasSandbox && tool_name === 'Bash' && isOutside !== true;
@@ -71,21 +80,14 @@ export function textOf(value: unknown): string {
 }
 
 /**
- * Files that say what an agent may do, or what a program runs: its own settings, those of git, and
- * the folder of the server that rules it.
- */
-const FILES =
-  /(?:^|\/)(?:\.assize(?:\/.*)?|\.git(?:\/(?:config|hooks(?:\/.*)?|info(?:\/.*)?))?|\.claude(?:\/(?:settings[^/]*\.json|hooks(?:\/.*)?|agents(?:\/.*)?))?|\.claude\.json|\.mcp\.json|\.codex(?:\/(?:[^/]*\.toml|hooks(?:\.json|\/.*)?|rules(?:\/.*)?|auth\.json))?|node_modules\/(?:@?assize|\.bin\/assize)(?:\/.*)?|managed-settings\.json|assize\.config\.[a-z]+|assize\.yaml|assize\.unrecorded\.jsonl|[^/]+\.root\.key|[^/]*\.token|[^/]*\.db)$/i;
-
-/**
- * Parts of calls that may read or change such files, or that change what a program runs later. They
- * ask unless the rules say otherwise.
+ * Parts of calls that may read or change files with settings of agents, or that change what a
+ * program runs later. They ask unless the rules say otherwise.
  */
 async function settingsParts(
   parts: readonly CallPart[],
   { server, args }: CallPart,
 ): Promise<readonly CallPart[]> {
-  const own = parts.flatMap(pathsOf).filter((path) => FILES.test(path));
+  const own = parts.flatMap(pathsOf).filter(isOwnFile);
   const isOfFiles = parts.every((part) => part.server === 'files');
   const paths = new Set([...own, ...(await runLater(parts, isOfFiles ? args : {}))]);
   return [...paths].map((path) => ({ server, tool: 'settings', args: { path } }));

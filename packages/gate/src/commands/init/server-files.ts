@@ -103,6 +103,8 @@ export function firstRules(
     `${project}/.env`,
     ...SECRETS.map((name) => `**/${name}`),
     ...HOME_SECRETS.map((name) => `${home}/${name}`),
+    // The variables of programs.
+    '/proc/*/environ',
   ];
   const observe = until === undefined ? '' : `mode: observe\nuntil: ${until}\n`;
   return `# Rules for the calls of coding agents. Check them with: assize policy check assize.yaml

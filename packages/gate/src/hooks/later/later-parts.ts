@@ -4,8 +4,10 @@ import type { Json } from 'assize/internal/base';
 import type { CallPart } from '#calls';
 import { isUnder, mayBeUnder } from '#gateway';
 import { foundBelow, gitText, isLeftOut, type Names, repositoryOf } from '#reach';
+import { isInterpreter } from '../calls/programs/interpreters.ts';
+import { isShell } from '../calls/shell/shell-programs.ts';
 import { commandParts } from '../calls/shell-command.ts';
-import { RUN_LATER } from './run-later.ts';
+import { OWN_PATHS, RUN_LATER } from './run-later.ts';
 
 /**
  * The paths that parts of a call write and that a program runs or obeys later. `input` is that of a
@@ -29,7 +31,7 @@ export async function runLater(
     const lines = RUN_LATER.filter(
       ({ member }) => member === undefined || names.include.length > 0,
     );
-    const patterns = lines.flatMap(({ paths }) => paths);
+    const patterns = [...lines.flatMap(({ paths }) => paths), ...OWN_PATHS];
     const { places, whole } = await foundBelow(folder, patterns, { ...names, follows: false });
     found.push(...(whole ? places : [folder]));
     const called = await hookFiles(folder);
@@ -43,6 +45,7 @@ export async function runLater(
 /** Whether a call may give a member of a JSON file another value. */
 function changesMember(path: string, member: string, input: CallPart['args']): boolean {
   const before = textOf(path);
+  if (before === null) return true;
   const after = textAfter(before ?? '', input);
   // A program that writes a new file is not asked what it writes.
   if (after === undefined) return before !== undefined;
@@ -104,11 +107,10 @@ function writtenBy({ server, tool, args }: CallPart): readonly string[] {
   if (server === 'files') return tool === 'read' || tool === 'search' ? [] : named;
   if (server !== 'shell' || tool === 'read' || toolClass === 'read') return [];
   if (tool === 'git' && !GIT_WRITES.test(String(command))) return [];
-  return SCRIPT_RUNNERS.test(tool) ? named.filter((each) => each !== scriptOf(args)) : named;
+  // Such a program runs the file that its first operand names, and does not write it.
+  const isRunner = isShell(tool) || isInterpreter(tool);
+  return isRunner ? named.filter((each) => each !== scriptOf(args)) : named;
 }
-
-/** Programs that run the file that their first operand names, and do not write it. */
-const SCRIPT_RUNNERS = /^(?:(?:ba|da|k|z)?sh|node|tsx|bun|deno|python[\d.]*)$/;
 
 function scriptOf({ targets, cwd }: CallPart['args']): string | undefined {
   const [first] = Array.isArray(targets) ? targets : [];
@@ -128,58 +130,129 @@ export async function hookFiles(within: string): Promise<readonly string[]> {
   const top = repositoryOf(within);
   if (top === undefined) return [];
   const folder = await hooksFolder(top);
-  return [folder, ...scriptsOf(folder, top)];
+  return [folder, ...hooksIn(folder, top).flatMap(({ scripts }) => [...scripts])];
+}
+
+/** A part for each hook that a command of git may run and whose commands its text does not tell. */
+export async function hookParts(parts: readonly CallPart[]): Promise<readonly CallPart[]> {
+  const uses = parts.filter(
+    ({ server, tool, args }) => server === 'shell' && tool === 'git' && args['class'] !== 'read',
+  );
+  if (uses.length === 0) return [];
+  const entered = parts.filter(({ tool }) => /^(?:git|cd|pushd)$/.test(tool));
+  const places = entered.flatMap(({ args }) => [args['cwd'], ...textsIn(args['paths'])]);
+  const tops = new Set(
+    places.flatMap((place) => (typeof place === 'string' ? (repositoryOf(place) ?? []) : [])),
+  );
+  const found: CallPart[] = [];
+  for (const top of tops)
+    for (const { path, isTold } of hooksIn(await hooksFolder(top), top))
+      if (!isTold && uses.some(({ args }) => mayRun(String(args['command']), path)))
+        found.push({ server: 'shell', tool: 'dynamic', args: { text: `the hook ${path}` } });
+  return found;
+}
+
+/** Uses of git that run most hooks. Others run only those that each change of git runs. */
+const RUNS_HOOKS =
+  /^(?:am|checkout|cherry-pick|commit|gc|merge|pull|push|rebase|revert|switch|worktree add)$/;
+
+function mayRun(command: string, path: string): boolean {
+  const hook = posix.basename(path);
+  if (hook === 'pre-push') return command === 'push';
+  if (/^(?:post-index-change|reference-transaction)$/.test(hook)) return true;
+  return /^(?:pre|post|prepare|commit|applypatch)-[a-z-]+$/.test(hook) && RUNS_HOOKS.test(command);
 }
 
 async function hooksFolder(top: string): Promise<string> {
   const text = await gitText(top, ['config', '--type=path', '--get-all', 'core.hooksPath']);
   // The last value is the one with which `gitText` keeps hooks from running.
   const set = (text ?? '').trimEnd().split('\n').slice(0, -1).at(-1);
-  return posix.resolve(top, set ?? '.git/hooks');
+  if (set !== undefined) return posix.resolve(top, set);
+  // The hooks of a work tree are those of its repository.
+  const isOwn = statSync(posix.join(top, '.git')).isDirectory();
+  const shared = isOwn ? undefined : await gitText(top, ['rev-parse', '--git-common-dir']);
+  return posix.resolve(top, shared?.trimEnd() ?? '.git', 'hooks');
 }
 
-/** Programs that run the files that they name. */
-const RUNNERS =
-  /^(?:file|source|(?:ba|da|k|z)?sh|node|tsx|bun|deno|python[\d.]*|perl|ruby|env|npx|exec|command)$/;
+/** Whether a program runs the files that it names. */
+function runsScripts(tool: string): boolean {
+  return (
+    isShell(tool) || isInterpreter(tool) || /^(?:file|source|env|npx|exec|command)$/.test(tool)
+  );
+}
+
 const TEXT_BYTES = 64 * 1_024;
 const SCRIPTS_MAX = 64;
 
-/** The scripts that the hooks in a folder call, and those that such scripts call. */
-function scriptsOf(folder: string, top: string): ReadonlySet<string> {
+/** A hook, with the scripts that it calls and those that such scripts call. */
+interface Hook {
+  readonly path: string;
+  readonly scripts: ReadonlySet<string>;
+  /** Whether their texts tell all that they run. */
+  readonly isTold: boolean;
+}
+
+function hooksIn(folder: string, top: string): readonly Hook[] {
   // Husky keeps its own hooks in a folder of its own, and they run the files above it.
-  const folders = folder.endsWith('/_') ? [folder, posix.dirname(folder)] : [folder];
-  const left = folders.flatMap(namesIn).filter((path) => !path.endsWith('.sample'));
-  const found = new Set<string>();
+  const isOfHusky = folder.endsWith('/_');
+  const above = isOfHusky ? filesIn(posix.dirname(folder)) : [];
+  return [
+    ...filesIn(folder).map((path) => ({
+      ...hookAt(path, top),
+      ...(isOfHusky && { isTold: true }),
+    })),
+    ...above.map((path) => hookAt(path, top)),
+  ];
+}
+
+function hookAt(path: string, top: string): Hook {
+  const [scripts, left] = [new Set<string>(), [path]];
+  let isTold = true;
   for (let at = left.pop(); at !== undefined; at = left.pop()) {
     const text = textOf(at);
     if (text === undefined) continue;
-    for (const { server, tool, args } of commandParts(text, { cwd: top })) {
-      if (server !== 'shell' || !RUNNERS.test(tool) || args['class'] === 'read') continue;
-      for (const path of args['paths'] as readonly string[]) {
-        if (found.has(path) || found.size >= SCRIPTS_MAX || path === top) continue;
-        found.add(path);
-        left.push(path);
+    isTold &&= text !== null && isOfShell(text);
+    for (const { server, tool, args } of commandParts((text ?? '').replace(HUSKY, ''), {
+      cwd: top,
+    })) {
+      if (server !== 'shell') continue;
+      isTold &&= tool !== 'dynamic' && tool !== 'unparsed';
+      if (!runsScripts(tool) || args['class'] === 'read') continue;
+      const named = (args['paths'] as readonly string[]).filter((each) => each !== top);
+      for (const each of named.filter((script) => !scripts.has(script))) {
+        isTold &&=
+          scripts.size < SCRIPTS_MAX && (!isInterpreter(tool) || textOf(each) === undefined);
+        if (scripts.size < SCRIPTS_MAX) left.push(each);
+        if (scripts.size < SCRIPTS_MAX) scripts.add(each);
       }
     }
   }
-  return found;
+  return { path, scripts, isTold };
 }
 
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder).map((name) => posix.join(folder, name));
-  } catch {
-    // A folder that is not there has no hooks.
-    return [];
-  }
+/** The first line of hooks of older versions of Husky. */
+const HUSKY = /^\. "\$\(dirname (?:-- )?"\$0"\)\/_\/husky\.sh"$/m;
+
+/** Whether a shell runs a script: its first line names one, or no program. */
+function isOfShell(text: string): boolean {
+  const [, program] = /^#!\s*(?:\S*\/env\s+)?(?:\S*\/)?(\S*)/.exec(text) ?? [];
+  return program === undefined || isShell(program);
 }
 
-/** The text of a script. Undefined if the file cannot be read, or is too long. */
-function textOf(path: string): string | undefined {
+/** The files in a folder of hooks, if it is there. */
+function filesIn(folder: string): readonly string[] {
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return [];
+  const names = readdirSync(folder).filter((name) => !name.endsWith('.sample'));
+  return names.map((name) => posix.join(folder, name));
+}
+
+/** The text of a file, or undefined if there is none. Null: it is too long, or cannot be read. */
+function textOf(path: string): string | null | undefined {
   try {
-    const stat = statSync(path);
-    return stat.isFile() && stat.size <= TEXT_BYTES ? readFileSync(path, 'utf8') : undefined;
+    const stat = statSync(path, { throwIfNoEntry: false });
+    if (stat?.isFile() !== true) return undefined;
+    return stat.size <= TEXT_BYTES ? readFileSync(path, 'utf8') : null;
   } catch {
-    return undefined;
+    return null;
   }
 }

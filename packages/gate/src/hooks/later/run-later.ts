@@ -59,3 +59,32 @@ function line(source: string, ...names: readonly string[]) {
 function members(source: string, name: string, member: string) {
   return { ...line(source, name), member };
 }
+
+/**
+ * Files whose reading counts too: they say what an agent may do or what git runs, hold keys, or are
+ * those of the server that rules an agent.
+ */
+const OWN: readonly string[] = [
+  ...['.assize', 'assize.yaml', 'assize.config.*', '*.unrecorded.jsonl*', '*.root.key', '*.token'],
+  ...['*.db', 'node_modules/assize', 'node_modules/@assize', 'node_modules/.bin/assize'],
+  ...['.git/config', '.git/hooks', '.git/info', '.mcp.json', '.claude.json', '.claude/agents'],
+  ...['.claude/settings*.json', '.claude/hooks', 'managed-settings.json', '.codex/*.toml'],
+  ...['.codex/auth.json', '.codex/hooks', '.codex/hooks.json', '.codex/rules'],
+];
+/** Folders that have such files beside others: a call that names the folder itself counts. */
+const ABOVE_OWN = ['.git', '.claude', '.codex'];
+
+export const OWN_PATHS: readonly string[] = OWN.map((name) => `**/${name}`);
+
+const IS_OWN = new RegExp(
+  `(?:^|/)(?:(?:${alternatives(OWN)})(?:/.*)?|${alternatives(ABOVE_OWN)})$`,
+  'is',
+);
+
+export function isOwnFile(path: string): boolean {
+  return IS_OWN.test(path);
+}
+
+function alternatives(names: readonly string[]): string {
+  return names.map((name) => name.replaceAll('.', '[.]').replaceAll('*', '[^/]*')).join('|');
+}

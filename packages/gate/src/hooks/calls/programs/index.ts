@@ -2,7 +2,7 @@ import { plainWord, type ShellWord } from '../shell/shell-word.ts';
 import { ARCHIVES } from './archives.ts';
 import { FILES } from './files.ts';
 import { GIT } from './git.ts';
-import { INTERPRETERS } from './interpreters.ts';
+import { INTERPRETERS, withoutVersion } from './interpreters.ts';
 import { readOptions } from './options.ts';
 import type { Program, Usage, Use } from './program.ts';
 import { SEARCH } from './search.ts';
@@ -48,9 +48,7 @@ export function isKnownProgram(name: string): boolean {
 
 /** The row of a program. An interpreter can have a version in its name. */
 function rowOf(name: string): Program | undefined {
-  return (
-    memberOf(INTERPRETERS, name.replace(/(?<=[a-z])[\d.]+t?$/, '')) ?? memberOf(PROGRAMS, name)
-  );
+  return memberOf(INTERPRETERS, withoutVersion(name)) ?? memberOf(PROGRAMS, name);
 }
 
 /** A use of the program above a subcommand. */

@@ -90,6 +90,15 @@ function onlyReads(use: Use): boolean {
   return flags.has('--version') || (TEXTS.some((name) => flags.has(name)) && !isOpen(use, 0));
 }
 
+/** Whether a program of this name runs the file that its first operand names. */
+export function isInterpreter(name: string): boolean {
+  return `${Object.keys(SCRIPTS).join(' ')} bun deno`.split(' ').includes(withoutVersion(name));
+}
+
+export function withoutVersion(name: string): string {
+  return name.replace(/(?<=[a-z])[\d.]+t?$/, '');
+}
+
 const script = (options: OptionsText): Program => ({
   options,
   stops: true,
