@@ -9,18 +9,6 @@ import { type Command, Option } from 'commander';
 import { OPTIONS, optionOf } from '../init/agents/hook-command.ts';
 import { DEFAULTS, runHookLine, WAIT_SECONDS_MAX } from './hook-line.ts';
 
-interface Options extends StorelessOptions {
-  readonly url: string;
-  readonly tokenFile?: string;
-  readonly rules?: string;
-  readonly trajectory: string;
-  readonly wait: number;
-  readonly pending?: string;
-  readonly confirm?: string;
-  readonly sandbox?: string;
-  readonly sandboxDigest?: string;
-}
-
 /** `assize hook`, as the help shows it. `main.ts` runs its commands without this program. */
 export function hook(program: Command): void {
   const command = program
@@ -60,7 +48,7 @@ export function hook(program: Command): void {
         'A question that fails is refused: the exit code is 2, with the reason on standard error.',
       )
       .action(
-        inSession((_: Session, options: Options) => {
+        inSession((_: Session, options: StorelessOptions) => {
           const words = Object.entries(options).flatMap(([option, value]) =>
             NAMES.includes(option) ? [optionOf(option), String(value)] : [],
           );

@@ -11,6 +11,7 @@ import {
 import { systemClock } from 'assize/internal/oracle';
 import { Argument, type Command, Option } from 'commander';
 import { observedUntil } from '../init/own-server.ts';
+import { firstRules } from '../init/server-files.ts';
 
 /** The sets of rules to begin with, each with its cases. */
 export const SETS = ['coding', 'payments', 'database', 'mail', 'cloud'] as const;
@@ -45,9 +46,10 @@ export function init(command: Command): void {
     );
 }
 
-/** The text of a set. */
+/** The text of a set. That for coding has the rules of the hooks, and its file only their cases. */
 export function setText(set: string): string {
-  return readFileSync(join(import.meta.dirname, 'sets', `${set}.yaml`), 'utf8');
+  const text = readFileSync(join(import.meta.dirname, 'sets', `${set}.yaml`), 'utf8');
+  return set === 'coding' ? firstRules('${project}') + text : text;
 }
 
 function observing(text: string): string {

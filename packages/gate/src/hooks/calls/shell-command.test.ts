@@ -221,7 +221,7 @@ describe('addresses', () => {
     ['npm i https://a.com/b', ['web/fetch https://a.com/b']],
     [
       'curl -x proxy https://a.com',
-      ['web/fetch https://a.com', 'web/fetch http://proxy', 'shell/dynamic -x'],
+      ['curl -x proxy https://a.com → /repo/proxy', 'web/fetch https://a.com'],
     ],
     ['curl ftp://a.com', ['shell/dynamic ftp://a.com']],
   ])('%j', (command, expected) => expect(partsOf(command).slice(1)).toEqual(expected));

@@ -66,14 +66,37 @@ const MODE: Program = {
 /** The files are named in the patch, which may come from anywhere. */
 const PATCH: Program = { use: () => ({ below: [plainWord('.')] }) };
 
+/** Options with `!` send to another host than the addresses among the words. */
+const CURL: Program = {
+  options: `-o,--output= -H,--header= -d,--data= -X,--request= -u,--user= -A,--user-agent= -e,--referer= -b,--cookie=
+    -c,--cookie-jar= -F,--form= -T,--upload-file= -m,--max-time= -w,--write-out= -D,--dump-header= -r,--range=
+    -C,--continue-at= -E,--cert= -t,--telnet-option= -y,--speed-time= -z,--time-cond= -Y,--speed-limit= -Q,--quote=
+    -P,--ftp-port= -U,--proxy-user= --output-dir= --data-raw= --data-binary= --data-ascii= --data-urlencode= --json=
+    --form-string= --connect-timeout= --retry= --retry-delay= --retry-max-time= --key= --cacert= --capath= --limit-rate=
+    --max-redirs= --oauth2-bearer= --stderr= --tls-max= --ciphers= --proto= --url-query= -x,--proxy=! -K,--config=!
+    --preproxy=! --socks4=! --socks4a=! --socks5=! --socks5-hostname=! --connect-to=! --resolve=! --doh-url=!
+    --interface=! --unix-socket=! --abstract-unix-socket=!`,
+};
+
+const WGET: Program = {
+  options: `-O,--output-document= -o,--output-file= -a,--append-output= -P,--directory-prefix= -U,--user-agent= --header=
+    -t,--tries= -T,--timeout= -w,--wait= -Q,--quota= -l,--level= -A,--accept= -R,--reject= -D,--domains=
+    -I,--include-directories= -X,--exclude-directories= -B,--base= --user= --password= --post-data= --post-file=
+    --method= --body-data= --body-file= --certificate= --private-key= --ca-certificate= --load-cookies=
+    --save-cookies= --referer= --limit-rate= -e,--execute=! -i,--input-file=! --config=! --use-askpass=!
+    --bind-address=!`,
+};
+
 export const FILES: Readonly<Record<string, Program>> = {
   chgrp: MODE,
   chmod: MODE,
   chown: MODE,
   cp: COPY,
+  curl: CURL,
   diff: DIFF,
   ln: LINK,
   mv: MOVE,
   patch: PATCH,
   rm: REMOVE,
+  wget: WGET,
 };

@@ -34,7 +34,7 @@ export function readProgram(
   }
   const usage = addPart(tool, name, rest, env, reading, at);
   if (usage.runs === 'words') readTails(rest, usage, reading, at);
-  addAddresses(baseName(name), rest, reading);
+  addAddresses(baseName(name), rest, usage, reading);
   if (reading.functions.has(name)) {
     reading.parts.dynamic(text);
     return same(unsure(at));
@@ -144,8 +144,13 @@ function movedTo(at: Folders, folder: string | null): Folders {
   return { ...entered(at, folder), known: paths, sure };
 }
 
-function addAddresses(name: string, words: readonly ShellWord[], reading: Reading): void {
-  const { urls, unclear } = webWords(name, words);
+function addAddresses(
+  name: string,
+  words: readonly ShellWord[],
+  { targets }: Usage,
+  reading: Reading,
+): void {
+  const { urls, unclear } = webWords(name, words, targets);
   for (const url of urls) reading.parts.add('web', 'fetch', { url });
   for (const word of unclear) reading.parts.dynamic(word);
 }
