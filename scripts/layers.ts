@@ -146,6 +146,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
       'principals/',
       'notices/',
       'events/',
+      'activity/',
       'background/',
       'operations/',
       'routing/',

@@ -4,6 +4,7 @@ import { operationsOf, type Tokens } from '@assize/command/operation';
 import type { GateService } from '@assize/gate/internal/operations';
 import type { Deployment } from 'assize/internal/config';
 import type { Migration } from 'assize/internal/kernel';
+import type { Blocks } from './activity/blocks.ts';
 import type { Metrics } from './log/metrics.ts';
 import type { FailedNotices } from './notices/queue/failed-notices.ts';
 import type { FreeNames } from './principals/free-names.ts';
@@ -18,6 +19,8 @@ export interface ServerService extends AgentsService, AuditService, GateService 
   readonly names: FreeNames;
   readonly metrics: Metrics;
   readonly failedNotices: FailedNotices;
+  /** The facts of entries by which they are found. */
+  readonly activity: Blocks;
   /** The deployment over several stores that the server is part of. */
   readonly deployment?: Deployment | undefined;
 }

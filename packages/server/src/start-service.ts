@@ -26,7 +26,8 @@ import type { Domain } from 'assize/internal/kernel';
 import { readRow } from 'assize/internal/ledger';
 import { systemClock, systemRandom } from 'assize/internal/oracle';
 import { Assize, type Background } from 'assize/internal/runtime';
-import { checkpointFile, type Store } from 'assize/internal/stores';
+import { checkpointFile, type Store, sideSecretOf } from 'assize/internal/stores';
+import { Blocks } from './activity/blocks.ts';
 import type { Metrics } from './log/metrics.ts';
 import { FailedNotices } from './notices/queue/failed-notices.ts';
 import type { Receiver } from './notices/receivers.ts';
@@ -147,6 +148,7 @@ export async function startService(
       ...{ config, store, assize, policy, anchors, grants, onFailure },
       domainToRun: (recorded) => domainToRun(recorded, { domains }),
     }),
+    activity: new Blocks(store, sideSecretOf(root)),
     failedNotices: new FailedNotices(store, receivers, clock, wakeNotices),
     deployment,
     policyOf: options.policyOf,

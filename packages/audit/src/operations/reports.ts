@@ -6,9 +6,8 @@ import {
   name,
   type Operation,
   type Request,
-  ServerError,
+  time,
 } from '@assize/command/operation';
-import { readInstant } from 'assize/internal/canon';
 import { z } from 'zod';
 import { type ComplianceReport, FRAMEWORKS, makeReport, reportHtml } from '#compliance';
 import { type AuditService, operation } from './service.ts';
@@ -18,8 +17,8 @@ const params = z.strictObject({
   framework: name.describe(`${FRAMEWORKS.map(({ id }) => id).join(', ')}, or ${ALL}`),
 });
 const query = z.strictObject({
-  since: name.optional().describe('the first time of the period. Default: the first entry'),
-  until: name.optional().describe('the time after the period. Default: the last entry counts'),
+  since: time.optional().describe('the first time of the period. Default: the first entry'),
+  until: time.optional().describe('the time after the period. Default: the last entry counts'),
   trajectory: name.optional().describe('only this trajectory. Default: all'),
   size: digits
     .optional()
@@ -141,7 +140,7 @@ async function reported({
   service,
   signal,
 }: Request<typeof params, typeof query, undefined, AuditService>): Promise<ComplianceReport> {
-  const period = { ...timeOf('since', since), ...timeOf('until', until) };
+  const period = { ...(since !== undefined && { since }), ...(until !== undefined && { until }) };
   const last = await service.checkpoints.latest();
   return service.bundles.run(signal, () =>
     makeReport(service.store, {
@@ -157,20 +156,6 @@ async function reported({
       }),
     }),
   );
-}
-
-/** @throws ServerError `invalid_request` */
-function timeOf(
-  end: 'since' | 'until',
-  text: string | undefined,
-): { readonly [end: string]: string } {
-  if (text === undefined) return {};
-  const at = readInstant(text);
-  if (at !== undefined) return { [end]: at };
-  const message = `${end} must be a time such as 2026-03-23T09:00:00Z, or a day`;
-  throw new ServerError('invalid_request', `The request is not valid: ${message}.`, {
-    evidence: { findings: [{ pointer: `/query/${end}`, message }] },
-  });
 }
 
 export const reports: readonly Operation<AuditService>[] = [make, page];

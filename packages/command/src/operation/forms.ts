@@ -1,3 +1,4 @@
+import { readInstant } from 'assize/internal/canon';
 import { z } from 'zod';
 import { ServerError } from './errors.ts';
 
@@ -7,6 +8,14 @@ export const hash: z.ZodString = z
   .string()
   .regex(/^[0-9a-f]{64}$/, 'must be a whole id: 64 hex digits in lower case');
 export const instant: z.ZodString = z.string().describe('UTC with six digits after the second');
+/** A time of a query: an instant with any offset, or a day. It is read as an instant in UTC. */
+export const time: z.ZodType<string, string> = z
+  .string()
+  .refine(
+    (text) => readInstant(text) !== undefined,
+    'must be a time such as 2026-03-23T09:00:00Z, or a day',
+  )
+  .transform((text) => readInstant(text) as string) as never;
 /** The text was read as JSON. A recursive schema would give clients a type without an end. */
 export const json: z.ZodType = z
   .any()

@@ -51,6 +51,7 @@ export {
   roleForm,
   rulingForm,
   shownRulingForm,
+  time,
   writForm,
 } from './forms.ts';
 export { type JudgementDocument, judgementDocument, judgementForm } from './judgements.ts';

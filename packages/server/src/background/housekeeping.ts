@@ -8,6 +8,9 @@ const HOUR_MS = 3_600_000;
 /** The time between two looks at approved incidents, and at trajectories that wait for rules. */
 const WAITING_MS = 2_000;
 
+/** The time between two looks at entries whose facts are not stored. */
+const INDEX_MS = 10_000;
+
 export interface HousekeepingOptions {
   readonly service: ServerService;
   readonly notices: NoticeSender;
@@ -20,7 +23,7 @@ export interface HousekeepingOptions {
  * Work at the start and hourly: deletes sessions, codes, tokens and rows of notices that have
  * ended; puts the rules of the file in force in trajectories of the gateway domain that were made
  * elsewhere; drops the figures there that no rule counts any more; finds the next expiries. Every
- * two seconds: carries out approved incidents. Returns a function that ends the work, and
+ * two seconds: carries out approved incidents. Every ten seconds: stores the facts of new entries. Returns a function that ends the work, and
  * resolves when the work in progress has ended.
  */
 export function startHousekeeping(options: HousekeepingOptions): () => Promise<void> {
@@ -45,9 +48,15 @@ export function startHousekeeping(options: HousekeepingOptions): () => Promise<v
     await incidents.carryOutApproved(signal).catch(onFailure);
   };
   const often = new Recurring(WAITING_MS, frequent, onFailure);
+  const indexed = new Recurring(
+    INDEX_MS,
+    async () => service.activity.store(await service.store.logSize(), signal),
+    onFailure,
+  );
   void hourly.run();
   void often.run();
+  void indexed.run();
   return async () => {
-    await Promise.all([hourly.stop(), often.stop()]);
+    await Promise.all([hourly.stop(), often.stop(), indexed.stop()]);
   };
 }

@@ -11,10 +11,13 @@ import {
   PAGE_DEFAULT,
   page,
   READERS,
+  time,
 } from '@assize/command/operation';
 import { canonicalize, hashText } from 'assize/internal/canon';
-import { entryView, RULINGS } from 'assize/internal/views';
+import { entryView, RULINGS, summaryOf } from 'assize/internal/views';
 import { z } from 'zod';
+import { named, valuesOf } from '../activity/entry-facts.ts';
+import { findEntries } from '../activity/find-entries.ts';
 import { operation, type ServerService } from '../service.ts';
 import { entryPage } from './reads/entry-pages.ts';
 
@@ -141,4 +144,61 @@ const get = operation({
   },
 });
 
-export const entries: readonly Operation<ServerService>[] = [list, get];
+const foundForm = summaryForm
+  .extend({
+    trajectory_id: z.string(),
+    by: z.array(z.string()).describe('the holder of the writ, those above it, and who decided'),
+    rules: z.array(z.string()).describe('the rules that refused or asked'),
+    tools: z.array(z.string()),
+  })
+  .meta({ id: 'FoundEntry', description: 'An entry in short, of any trajectory.' });
+
+const find = operation({
+  id: 'entries.find',
+  method: 'get',
+  path: '/v1/entries',
+  summary: 'The entries of all trajectories, newest first, by time, name, ruling, rule or text.',
+  kinds: READERS,
+  query: z.strictObject({
+    since: time.optional().describe('the first time'),
+    until: time.optional().describe('the time after the last one'),
+    principal: name.optional().describe('who asked, held a writ above, or decided'),
+    ruling: z.enum(RULINGS).optional(),
+    rule: name.optional(),
+    tool: name.optional(),
+    trajectory: name.optional(),
+    text: name
+      .optional()
+      .describe('a part of the summary, in any case. A page may have no match, and a `next`'),
+    before: digits.optional().describe('`next` of the page before'),
+    limit: page.limit,
+  }),
+  answer: z.strictObject({ entries: z.array(foundForm), next }),
+  run: async ({ query, service }) => {
+    const { since, until, text, before, limit = PAGE_DEFAULT } = query;
+    const names = NAMES.flatMap(([kind, member]) => {
+      const value = query[member];
+      return value === undefined ? [] : [named(kind, value)];
+    });
+    const search = { since, until, names, text, before, limit };
+    const found = await findEntries(service.store, service.activity, search);
+    const entries = found.entries.map(({ row, facts }) => ({
+      ...summaryOf(row),
+      trajectory_id: row.trajectory_id,
+      by: valuesOf('by', facts.names),
+      rules: valuesOf('rule', facts.names),
+      tools: valuesOf('tool', facts.names),
+    }));
+    return { body: { entries, ...(found.next !== undefined && { next: String(found.next) }) } };
+  },
+});
+
+const NAMES = [
+  ['by', 'principal'],
+  ['ruling', 'ruling'],
+  ['rule', 'rule'],
+  ['tool', 'tool'],
+  ['in', 'trajectory'],
+] as const;
+
+export const entries: readonly Operation<ServerService>[] = [list, find, get];

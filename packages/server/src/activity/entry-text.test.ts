@@ -6,9 +6,9 @@ import {
   pendingMembers,
   rejectionMembers,
   rootMembers,
-} from '../../../../../tests/support/ledger/rows.ts';
-import { settlementCases } from '../../../../../tests/support/ledger/settlement-cases.ts';
-import { mayMatch, textsOf } from './entry-pages.ts';
+} from '../../../../tests/support/ledger/rows.ts';
+import { settlementCases } from '../../../../tests/support/ledger/settlement-cases.ts';
+import { mayMatch, textsOf } from './entry-text.ts';
 
 const role = { name: 'Clerk "A"', params: { desk: 'Desk "Z"\\9' } };
 

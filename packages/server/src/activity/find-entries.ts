@@ -1,0 +1,113 @@
+import {
+  type EntryRow,
+  integrateLog,
+  type LedgerStore,
+  type LogStore,
+} from 'assize/internal/ledger';
+import { summaryOf } from 'assize/internal/views';
+import { BLOCK, type Blocks, type Head } from './blocks.ts';
+import type { EntryFacts } from './entry-facts.ts';
+import { mayMatch, textsOf } from './entry-text.ts';
+
+/** The entries of all trajectories that a reader asks for. */
+export interface EntrySearch {
+  /** The first time, and the time after the last one. */
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+  /** Names that an entry has, all of them: see `named`. */
+  readonly names: readonly string[];
+  /** A part of the summary, in any case. */
+  readonly text?: string | undefined;
+  readonly limit: number;
+  /** The position in the log after the first entry to look at. Default: the end. */
+  readonly before?: number | undefined;
+}
+
+export interface FoundEntry {
+  readonly row: EntryRow;
+  readonly facts: EntryFacts;
+}
+
+export interface FoundEntries {
+  /** The newest first. */
+  readonly entries: readonly FoundEntry[];
+  /** The `before` of the next page. Undefined on the last page. */
+  readonly next: number | undefined;
+}
+
+/** The entries that one search reads, and the blocks that it looks into. */
+const READ_MAX = 20_000;
+const BLOCKS_MAX = 200;
+
+/**
+ * One page of entries, from the end of the log towards its beginning. A search for a rare name or a
+ * text may end with fewer entries than its limit, or none, although another page follows.
+ */
+export async function findEntries(
+  store: LedgerStore & LogStore,
+  blocks: Blocks,
+  search: EntrySearch,
+): Promise<FoundEntries> {
+  const { limit, text } = search;
+  const size = await integrateLog(store);
+  const isMatch = matcherOf(search);
+  const hasText = textMatcher(text);
+  const found: Promise<FoundEntry>[] = [];
+  let high = Math.min(search.before ?? size, size);
+  for (let read = 0, opened = 0; high > 0 && read < READ_MAX && opened < BLOCKS_MAX; ) {
+    const block = Math.floor((high - 1) / BLOCK);
+    const first = block * BLOCK;
+    const head = await blocks.head(block);
+    if (head !== undefined && !mayHave(head, search)) {
+      high = first;
+      continue;
+    }
+    opened++;
+    let facts = head && (await blocks.stored(block));
+    let rows: readonly EntryRow[] | undefined;
+    if (facts === undefined || text !== undefined) {
+      rows = await store.logged(first, high - first);
+      read += rows.length;
+    }
+    facts ??= await blocks.read(rows as readonly EntryRow[]);
+    while (high > first) {
+      const place = --high - first;
+      const one = facts[place];
+      const row = rows?.[place];
+      if (one === undefined || !isMatch(one) || (row !== undefined && !hasText(row))) continue;
+      found.push(row === undefined ? at(store, high, one) : Promise.resolve({ row, facts: one }));
+      if (found.length === limit) return { entries: await Promise.all(found), next: nextOf(high) };
+    }
+  }
+  return { entries: await Promise.all(found), next: nextOf(high) };
+}
+
+function nextOf(high: number): number | undefined {
+  return high === 0 ? undefined : high;
+}
+
+async function at(store: LogStore, position: number, facts: EntryFacts): Promise<FoundEntry> {
+  const [row] = await store.logged(position, 1);
+  return { row: row as EntryRow, facts };
+}
+
+function mayHave({ from, to, names: all }: Head, { since, until, names }: EntrySearch): boolean {
+  if ((since !== undefined && to < since) || (until !== undefined && from >= until)) return false;
+  return all === undefined || names.every((name) => all.includes(name));
+}
+
+function matcherOf({ since, until, names }: EntrySearch): (facts: EntryFacts) => boolean {
+  return ({ at, names: all }) =>
+    (since === undefined || at >= since) &&
+    (until === undefined || at < until) &&
+    names.every((name) => all.includes(name));
+}
+
+function textMatcher(text: string | undefined): (row: EntryRow) => boolean {
+  if (text === undefined) return () => true;
+  const wanted = text.toLowerCase();
+  const isWorthReading = mayMatch(undefined, wanted);
+  return (row) =>
+    isWorthReading(row) &&
+    textsOf(summaryOf(row)).some((one) => one.toLowerCase().includes(wanted));
+}
