@@ -150,7 +150,7 @@ test('command-line.md', () => {
   const store = 'export ASSIZE_STORE=sqlite:./assize-demo.db\n';
   const known = (printed: string): string => printed.trimEnd().replaceAll(/[0-9a-f]{64}/g, '…');
   const told = steps('command-line.md');
-  expect(told).toHaveLength(3);
+  expect(told).toHaveLength(5);
   for (const { command, below } of told) {
     const printed = shell(`${store}{ ${command} 2> told; } || true`);
     expect(known(printed), command).toBe(known(below));

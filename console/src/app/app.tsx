@@ -14,6 +14,7 @@ import { theme } from './theme.ts';
 
 /** The code of the pages that load when they are shown, by the first part of their address. */
 const CODE = {
+  activity: () => import('../pages/activity/activity-page.tsx'),
   timeline: () => import('../pages/timeline/timeline-page.tsx'),
   'what-if': () => import('../pages/what-if/what-if-page.tsx'),
   effects: () => import('../pages/effects/effects-page.tsx'),
@@ -22,6 +23,7 @@ const CODE = {
   audit: () => import('../pages/audit/audit-page.tsx'),
   incidents: () => import('../pages/incidents/incidents-page.tsx'),
 };
+const ActivityPage = lazy(CODE.activity);
 const TimelinePage = lazy(CODE.timeline);
 const WhatIfPage = lazy(CODE['what-if']);
 const EffectsPage = lazy(CODE.effects);
@@ -61,6 +63,7 @@ export function App() {
             <Switch>
               <Route path="/" component={StartPage} />
               <Route path="/inbox/:id?" component={InboxPage} />
+              <Route path="/activity" component={ActivityPage} />
               <Route path="/timeline/:trajectory?/:seq?" component={TimelinePage} />
               <Route path="/effects/:epoch?" component={EffectsPage} />
               <Route path="/agents/:trajectory?" component={AgentsPage} />

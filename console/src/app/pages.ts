@@ -9,6 +9,7 @@ export interface Page {
 
 export const PAGES: readonly Page[] = [
   { path: '/inbox', name: 'Inbox', about: 'Proposals that wait for a decision' },
+  { path: '/activity', name: 'Activity', about: 'Entries of all trajectories: who, when and why' },
   {
     path: '/timeline',
     name: 'Timeline',

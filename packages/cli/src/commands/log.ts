@@ -6,6 +6,7 @@ import {
   entryAt,
   headOf,
   inSession,
+  instantOrDay,
   line,
   positive,
   red,
@@ -15,6 +16,10 @@ import {
   type Value,
   withSharedOptions,
 } from '@assize/command';
+import { spanBefore } from '@assize/gate/internal/calls';
+import { type NameKind, named, valuesOf, walkEntries } from '@assize/server/internal/activity';
+import type { Instant } from 'assize/internal/canon';
+import { systemClock } from 'assize/internal/oracle';
 import {
   type Conclusions,
   causeOf,
@@ -22,6 +27,7 @@ import {
   type DelegationStep,
   overridesText,
   pages,
+  RULINGS,
   readable,
   type Summary,
   shortId,
@@ -34,7 +40,17 @@ import { paintedRuling } from '../render/ruling.ts';
 interface Options extends SharedOptions {
   readonly from: number;
   readonly limit: number;
+  readonly since?: Instant;
+  readonly until?: Instant;
+  readonly by?: string;
+  readonly ruling?: string;
+  readonly rule?: string;
+  readonly tool?: string;
+  readonly text?: string;
 }
+
+/** The options that choose entries of all trajectories, newest first. */
+const CHOOSING = ['since', 'until', 'by', 'ruling', 'rule', 'tool', 'text'] as const;
 
 export function log(program: Command): void {
   withSharedOptions(
@@ -52,20 +68,37 @@ export function log(program: Command): void {
         new Option('--limit <n>', 'maximum number of rows')
           .argParser(positive)
           .default(Number.MAX_SAFE_INTEGER, 'all'),
-      ),
+      )
+      .addOption(timeOption('--since <time>', 'entries from this time on'))
+      .addOption(timeOption('--until <time>', 'entries before this time'))
+      .option('--by <principal>', 'entries that this agent asked for, or this person decided')
+      .addOption(new Option('--ruling <ruling>', 'entries with this ruling').choices(RULINGS))
+      .option('--rule <rule>', 'entries that this rule refused or asked about')
+      .option('--tool <tool>', 'entries with a call of this tool')
+      .option('--text <text>', 'entries with this text in their summary'),
   )
     .addHelpText(
       'after',
-      'Payloads are shown as stored and unverified. assize verify verifies them.',
+      '\nWith --since, --until, --by, --ruling, --rule, --tool or --text: the entries of all trajectories, or of one, newest first.\n\n' +
+        'Example: assize log --since 12h --ruling rejected --by agent:scout\n\n' +
+        'Payloads are shown as stored and unverified. assize verify verifies them.',
     )
     .action(
       inSession(async (session, options: Options, trajectory?: string) => {
-        await (trajectory === undefined
-          ? listTrajectories(session, options)
-          : listEntries(session, trajectory, options));
+        if (CHOOSING.some((name) => options[name] !== undefined))
+          await findAll(session, options, trajectory);
+        else if (trajectory === undefined) await listTrajectories(session, options);
+        else await listEntries(session, trajectory, options);
         return EXIT.ok;
       }),
     );
+}
+
+/** An option with a time: a span before now, an instant or a day. */
+function timeOption(flags: string, text: string): Option {
+  return new Option(flags, `${text}: a span such as 7d or 12h, an instant or a day`).argParser(
+    (given: string) => spanBefore(given, systemClock.now()) ?? instantOrDay(given),
+  );
 }
 
 function listTrajectories(session: Session, { from, limit }: Options): Promise<void> {
@@ -168,6 +201,47 @@ function listEntries(session: Session, trajectory: string, options: Options): Pr
         head: head.id,
         log: summaries,
       });
+  });
+}
+
+const FOUND_COLUMNS: readonly Column[] = [{ title: 'entry' }, { title: 'by' }, ...COLUMNS.slice(2)];
+
+/** Entries that the options choose, newest first. A page is printed when it is found. */
+function findAll(session: Session, options: Options, trajectory?: string): Promise<void> {
+  const { json, out, interruption } = session;
+  const { since, until, text, by, ruling, rule, tool, limit } = options;
+  const asked = { by, ruling, rule, tool, in: trajectory };
+  const names = Object.entries(asked).flatMap(([kind, value]) =>
+    value === undefined ? [] : [named(kind as NameKind, value)],
+  );
+  return session.withStore('readonly', async (store) => {
+    if (trajectory !== undefined) await headOf(store, trajectory);
+    const found: object[] = [];
+    for await (const page of walkEntries(store, { since, until, text, names, limit })) {
+      interruption.throwIfAborted();
+      if (json)
+        for (const { row, facts } of page)
+          found.push({
+            trajectory_id: row.trajectory_id,
+            by: valuesOf('by', facts.names),
+            ...summaryOf(row),
+          });
+      else
+        out.table(
+          FOUND_COLUMNS,
+          page.map(({ row, facts }) => {
+            const summary = summaryOf(row);
+            const [, , ...more] = cells(summary);
+            return [
+              `${row.trajectory_id}@${row.seq}`,
+              valuesOf('by', facts.names).join(' '),
+              ...more,
+              summary.args ?? '',
+            ];
+          }),
+        );
+    }
+    if (json) out.document({ log: found });
   });
 }
 

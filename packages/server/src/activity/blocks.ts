@@ -1,4 +1,3 @@
-import { LruCache } from 'assize/internal/base';
 import type { EntryRow, LogStore, SideStore } from 'assize/internal/ledger';
 import { SealedRows } from 'assize/internal/stores';
 import { type EntryFacts, FactReader } from './entry-facts.ts';
@@ -23,6 +22,16 @@ interface Rows {
   readonly facts: readonly (readonly [at: string, ...names: number[]])[];
 }
 
+/** The facts of entries by block, and those of other entries. */
+export interface Facts {
+  /** The head of a block, if it is stored. */
+  readonly head: (block: number) => Promise<Head | undefined>;
+  /** The stored facts of a block, in the order of their entries. */
+  readonly stored: (block: number) => Promise<readonly EntryFacts[] | undefined>;
+  /** The facts of entries, from the entries themselves. */
+  readonly read: (rows: readonly EntryRow[]) => Promise<readonly EntryFacts[]>;
+}
+
 type Store = ConstructorParameters<typeof FactReader>[0] & LogStore & SideStore;
 
 /**
@@ -30,11 +39,9 @@ type Store = ConstructorParameters<typeof FactReader>[0] & LogStore & SideStore;
  * the ledger, sealed by the server. It is derived from entries that never change, so a missing or
  * changed row is made again, by any process. The entries after the last whole block are read.
  */
-export class Blocks {
+export class Blocks implements Facts {
   readonly #store: Store;
   readonly #reader: FactReader;
-  /** The facts of entries that are read again: those after the last whole block. */
-  readonly #read: LruCache<Promise<EntryFacts>> = new LruCache(2 * BLOCK);
   readonly #heads: SealedRows<Head>;
   readonly #rows: SealedRows<Rows>;
   /** The known heads, by the number of the block. They never change. */
@@ -48,13 +55,11 @@ export class Blocks {
     this.#rows = new SealedRows(store, KINDS.facts, secret);
   }
 
-  /** The head of a block, if it is stored. */
   async head(block: number): Promise<Head | undefined> {
     await this.#load();
     return this.#known.get(block);
   }
 
-  /** The stored facts of a block, in the order of their entries. */
   async stored(block: number): Promise<readonly EntryFacts[] | undefined> {
     const names = (await this.head(block))?.names;
     if (names === undefined) return undefined;
@@ -67,11 +72,8 @@ export class Blocks {
     }));
   }
 
-  /** The facts of entries, from the entries themselves. */
-  async read(rows: readonly EntryRow[]): Promise<readonly EntryFacts[]> {
-    const facts: EntryFacts[] = [];
-    for (const row of rows) facts.push(await this.#read.get(row.id, () => this.#reader.read(row)));
-    return facts;
+  read(rows: readonly EntryRow[]): Promise<readonly EntryFacts[]> {
+    return this.#reader.readAll(rows);
   }
 
   /** Stores the blocks that are missing, the newest first. `size`: of the log. */

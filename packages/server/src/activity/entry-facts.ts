@@ -1,4 +1,4 @@
-import type { Json } from 'assize/internal/base';
+import { type Json, LruCache } from 'assize/internal/base';
 import {
   type CounselorRecord,
   type Delta,
@@ -43,9 +43,18 @@ export class FactReader {
   readonly #holders: WritHolders;
   readonly #begun: Map<string, Promise<void>> = new Map();
 
+  /** The facts of entries that are read again: those after the last whole block. */
+  readonly #read: LruCache<Promise<EntryFacts>> = new LruCache(512);
+
   constructor(store: LedgerStore) {
     this.#store = store;
     this.#holders = new WritHolders(store);
+  }
+
+  async readAll(rows: readonly EntryRow[]): Promise<readonly EntryFacts[]> {
+    const facts: EntryFacts[] = [];
+    for (const row of rows) facts.push(await this.#read.get(row.id, () => this.read(row)));
+    return facts;
   }
 
   async read(row: EntryRow): Promise<EntryFacts> {
@@ -75,7 +84,10 @@ export class FactReader {
 
   async #heldBy(writ: Hash): Promise<readonly string[]> {
     const chain = await this.#holders.chainOf(writ);
-    return chain.flatMap(({ principal }) => principal ?? []);
+    // A writ above may be held by a key alone, which is nobody's name.
+    return chain.flatMap(({ principal }) =>
+      principal === undefined || /^[0-9a-f]{64}$/.test(principal) ? [] : principal,
+    );
   }
 
   /** The first entry of a trajectory has its writs in place. */

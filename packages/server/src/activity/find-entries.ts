@@ -1,11 +1,6 @@
-import {
-  type EntryRow,
-  integrateLog,
-  type LedgerStore,
-  type LogStore,
-} from 'assize/internal/ledger';
+import type { EntryRow, LogStore } from 'assize/internal/ledger';
 import { summaryOf } from 'assize/internal/views';
-import { BLOCK, type Blocks, type Head } from './blocks.ts';
+import { BLOCK, type Facts, type Head } from './blocks.ts';
 import type { EntryFacts } from './entry-facts.ts';
 import { mayMatch, textsOf } from './entry-text.ts';
 
@@ -35,6 +30,11 @@ export interface FoundEntries {
   readonly next: number | undefined;
 }
 
+/** The entries of a log by their positions, as many as it has now. */
+export interface LoggedEntries extends Pick<LogStore, 'logged'> {
+  readonly size: number;
+}
+
 /** The entries that one search reads, and the blocks that it looks into. */
 const READ_MAX = 20_000;
 const BLOCKS_MAX = 200;
@@ -44,12 +44,12 @@ const BLOCKS_MAX = 200;
  * text may end with fewer entries than its limit, or none, although another page follows.
  */
 export async function findEntries(
-  store: LedgerStore & LogStore,
-  blocks: Blocks,
+  log: LoggedEntries,
+  blocks: Facts,
   search: EntrySearch,
 ): Promise<FoundEntries> {
   const { limit, text } = search;
-  const size = await integrateLog(store);
+  const { size } = log;
   const isMatch = matcherOf(search);
   const hasText = textMatcher(text);
   const found: Promise<FoundEntry>[] = [];
@@ -66,7 +66,7 @@ export async function findEntries(
     let facts = head && (await blocks.stored(block));
     let rows: readonly EntryRow[] | undefined;
     if (facts === undefined || text !== undefined) {
-      rows = await store.logged(first, high - first);
+      rows = await log.logged(first, high - first);
       read += rows.length;
     }
     facts ??= await blocks.read(rows as readonly EntryRow[]);
@@ -75,7 +75,7 @@ export async function findEntries(
       const one = facts[place];
       const row = rows?.[place];
       if (one === undefined || !isMatch(one) || (row !== undefined && !hasText(row))) continue;
-      found.push(row === undefined ? at(store, high, one) : Promise.resolve({ row, facts: one }));
+      found.push(row === undefined ? at(log, high, one) : Promise.resolve({ row, facts: one }));
       if (found.length === limit) return { entries: await Promise.all(found), next: nextOf(high) };
     }
   }
@@ -86,8 +86,8 @@ function nextOf(high: number): number | undefined {
   return high === 0 ? undefined : high;
 }
 
-async function at(store: LogStore, position: number, facts: EntryFacts): Promise<FoundEntry> {
-  const [row] = await store.logged(position, 1);
+async function at(log: LoggedEntries, position: number, facts: EntryFacts): Promise<FoundEntry> {
+  const [row] = await log.logged(position, 1);
   return { row: row as EntryRow, facts };
 }
 

@@ -5,7 +5,17 @@ import { consoleHeaders } from './guards.ts';
 import type { SignInWay } from './pages.ts';
 
 /** The pages of the console. Each has the same document, which shows the page of its address. */
-const NAMES = ['inbox', 'timeline', 'what-if', 'effects', 'memory', 'agents', 'audit', 'incidents'];
+const NAMES = [
+  'inbox',
+  'activity',
+  'timeline',
+  'what-if',
+  'effects',
+  'memory',
+  'agents',
+  'audit',
+  'incidents',
+];
 const PAGES = ['/', ...NAMES.flatMap((name) => [`/${name}`, `/${name}/*`])];
 
 /** The name of a file has a hash of its content. */

@@ -14,6 +14,7 @@ import {
   time,
 } from '@assize/command/operation';
 import { canonicalize, hashText } from 'assize/internal/canon';
+import { integrateLog } from 'assize/internal/ledger';
 import { entryView, RULINGS, summaryOf } from 'assize/internal/views';
 import { z } from 'zod';
 import { named, valuesOf } from '../activity/entry-facts.ts';
@@ -180,8 +181,10 @@ const find = operation({
       const value = query[member];
       return value === undefined ? [] : [named(kind, value)];
     });
+    const { store, activity } = service;
+    const log = { size: await integrateLog(store), logged: store.logged.bind(store) };
     const search = { since, until, names, text, before, limit };
-    const found = await findEntries(service.store, service.activity, search);
+    const found = await findEntries(log, activity, search);
     const entries = found.entries.map(({ row, facts }) => ({
       ...summaryOf(row),
       trajectory_id: row.trajectory_id,
