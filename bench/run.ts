@@ -40,6 +40,7 @@ const BENCHES: Readonly<Record<string, (peer?: PeerFigures) => Promise<BenchResu
   ],
   archive: async () => (await import('./archive.ts')).archiveBench(),
   blast: async () => (await import('./blast.ts')).blastBench(),
+  'find-entries': async () => (await import('./find-entries.ts')).findEntriesBench(),
   million: async () => (await import('./million.ts')).millionBench(),
   facts: async () => [
     ...(await (await import('./facts.ts')).factsBench()),
