@@ -11,7 +11,7 @@ import { ActivityFilters } from './activity-filters.tsx';
 import classes from './activity-page.module.css';
 import { FILTERS, type Filters, type FoundEntry, useActivity } from './activity-query.ts';
 
-/** What happened in all worlds, the newest first. The address has the filters. */
+/** The entries of all worlds, the newest first. The address has the filters. */
 export default function ActivityPage() {
   const [search, setSearch] = useSearchParams();
   const filters = Object.fromEntries(

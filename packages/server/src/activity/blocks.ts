@@ -8,7 +8,7 @@ export const BLOCK = 256;
 /** Another form of the rows has another number, and the rows of earlier forms are left. */
 const KINDS = { heads: 'activity-heads.1', facts: 'activity.1' } as const;
 
-/** What a block has: a search skips it by this alone. */
+/** The times and names of a block, by which a search skips it. */
 export interface Head {
   /** The first and the last time of an entry. */
   readonly from: string;
@@ -64,7 +64,7 @@ export class Blocks implements Facts {
     const names = (await this.head(block))?.names;
     if (names === undefined) return undefined;
     const row = await this.#rows.get(keyOf(block));
-    // Somebody deleted it. The block is stored again.
+    // The row was deleted. The block is stored again.
     if (row === undefined) this.#known.delete(block);
     return row?.value.facts.map(([at, ...places]) => ({
       at,

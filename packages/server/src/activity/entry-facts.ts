@@ -14,7 +14,7 @@ import {
 import { WritHolders } from 'assize/internal/runtime';
 import { blobValue, readable, type Summary, summaryOf, toolCalls } from 'assize/internal/views';
 
-/** What a search of entries compares, beside their text. */
+/** The time and the names of an entry, which a search compares. */
 export interface EntryFacts {
   readonly at: string;
   /** Names as `kind:value`, each once: see `named`. */
@@ -84,7 +84,7 @@ export class FactReader {
 
   async #heldBy(writ: Hash): Promise<readonly string[]> {
     const chain = await this.#holders.chainOf(writ);
-    // A writ above may be held by a key alone, which is nobody's name.
+    // The holder of a writ above may be a key alone, without a name.
     return chain.flatMap(({ principal }) =>
       principal === undefined || /^[0-9a-f]{64}$/.test(principal) ? [] : principal,
     );

@@ -35,7 +35,7 @@ export interface LoggedEntries extends Pick<LogStore, 'logged'> {
   readonly size: number;
 }
 
-/** The entries that one search reads, and the blocks that it looks into. */
+/** Entries that one search reads, and blocks that it opens. */
 const READ_MAX = 20_000;
 const BLOCKS_MAX = 200;
 

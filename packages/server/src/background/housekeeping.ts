@@ -23,8 +23,8 @@ export interface HousekeepingOptions {
  * Work at the start and hourly: deletes sessions, codes, tokens and rows of notices that have
  * ended; puts the rules of the file in force in trajectories of the gateway domain that were made
  * elsewhere; drops the figures there that no rule counts any more; finds the next expiries. Every
- * two seconds: carries out approved incidents. Every ten seconds: stores the facts of new entries. Returns a function that ends the work, and
- * resolves when the work in progress has ended.
+ * two seconds: carries out approved incidents. Every ten seconds: stores the facts of new entries.
+ * Returns a function that ends the work, and resolves when the work in progress has ended.
  */
 export function startHousekeeping(options: HousekeepingOptions): () => Promise<void> {
   const { service, notices, onFailure, signal } = options;

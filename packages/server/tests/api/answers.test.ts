@@ -173,6 +173,13 @@ test('each operation answers in the form of its schema', async () => {
   });
 
   const { entries } = await ok('entries.list', { path: MAIN });
+  const found = await ok('entries.find', { query: { trajectory: 'main', limit: '2' } });
+  expect(found.entries.map(({ id }: { id: string }) => id)).toEqual(
+    entries
+      .slice(-2)
+      .map(({ id }: { id: string }) => id)
+      .reverse(),
+  );
   expect(entries.length).toBeGreaterThan(5);
   const entry = { entry: committed.entry_id };
   expect(await ok('entries.get', { path: entry, query: { values: 'true' } })).toMatchObject({
