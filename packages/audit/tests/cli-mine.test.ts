@@ -58,7 +58,7 @@ test('good runs are mined, and the others show what they break', async () => {
   const { code, out } = await mine('--good', 'good.txt', '--kind', 'ordering');
   expect([code, out]).toEqual([
     0,
-    expect.stringMatching(/^ordering-[0-9a-f]{8} +12 +12 +100 % +2e-4 +no rule of a file/m),
+    expect.stringMatching(/^ordering-[0-9a-f]{8} +12 +12 +ada +100 % +2e-4 +no rule of a file/m),
   ]);
   expect(out).toMatch(/^ordering-[0-9a-f]{8} is broken by 1 call in the other runs: desk@25\.$/m);
   expect(out).toContain('12 runs of 13 with 24 committed calls mined: 1 rule.');

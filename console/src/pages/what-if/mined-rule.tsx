@@ -21,6 +21,7 @@ export function MinedRule({ trajectory, candidate }: RuleProps) {
   const [isTried, setIsTried] = useState(false);
   const {
     id,
+    kind,
     statement,
     support,
     p,
@@ -39,7 +40,7 @@ export function MinedRule({ trajectory, candidate }: RuleProps) {
         {count === 0
           ? 'none breaks it'
           : `${count.toLocaleString('en')} of them ${count === 1 ? 'breaks' : 'break'} it`}
-        ; by chance with a probability of {chance(p)}.
+        {kind === 'allow' ? '' : `; by chance with a probability of ${chance(p)}`}.
       </Text>
       {count > 0 && <Exceptions examples={counter_examples} count={count} />}
       {written === undefined ? (

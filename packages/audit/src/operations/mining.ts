@@ -27,7 +27,7 @@ const counterExampleForm = z
 
 const judged = {
   support: z
-    .strictObject({ runs: count, calls: count })
+    .strictObject({ runs: count, calls: count, agents: z.array(z.string()) })
     .describe('the committed calls that the rule is about'),
   counter_example_count: count,
   counter_examples: z.array(counterExampleForm).describe('the first twenty'),
@@ -65,7 +65,9 @@ const candidateForm = z
     statement: z.string(),
     ...judged,
     confidence: z.number().describe('the share of these calls that obey the rule'),
-    p: z.number().describe('the probability that the rule holds as it does by accident'),
+    p: z
+      .number()
+      .describe('the probability that the rule holds as it does by accident; 0 for `allow`'),
     everywhere: z.strictObject(judged).describe('over all runs, with those that are not good'),
     written: z
       .strictObject({

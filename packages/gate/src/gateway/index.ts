@@ -41,10 +41,12 @@ export {
   isApprover,
 } from './gateway.ts';
 export { unknownAgentTools } from './judge/agent-tools.ts';
+export type { AnsweringRule } from './judge/answering-rule.ts';
 export { isBuiltInPattern, isBuiltInTool } from './judge/built-in-tools.ts';
 export { placesFor, rulesInForce, specOf } from './judge/compiled-rules.ts';
 export { folderOf, hasStar, isUnder, mayBeUnder, readPath } from './judge/path-name.ts';
 export { resourcesOf } from './judge/resources.ts';
+export { HOME_SECRETS, SECRETS } from './judge/secrets.ts';
 export { type NoTurn, runOf, turnOf } from './judge/turns.ts';
 export { agentName, serverName } from './name-forms.ts';
 export {
@@ -75,7 +77,7 @@ export { enforcing } from './rules/rules.ts';
 export { type RulesWarning, warningsOf } from './rules/warnings.ts';
 export { rulesPolicy } from './rules-policy.ts';
 export { type Observation, observationOf, observingText, rulesStatus } from './rules-status.ts';
-export { rulesToAllow } from './rules-to-allow.ts';
+export { type AskedCall, leftBy, type Pins, rulesToAllow } from './rules-to-allow.ts';
 export {
   isGlob,
   isSandboxInForce,

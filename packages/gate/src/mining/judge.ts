@@ -1,5 +1,6 @@
 import type { Json } from 'assize/internal/base';
 import { toPointer } from 'assize/internal/canon';
+import { flowText } from '#gateway';
 import type {
   ApartRule,
   ApprovalRule,
@@ -51,6 +52,9 @@ export function judge(rule: MinedRule, runs: readonly MiningRun[]): Judged {
 
 function judgeOf(rule: MinedRule): (call: MiningCall, index: number, run: MiningRun) => Verdict {
   switch (rule.kind) {
+    case 'allow':
+      return ({ answers = [] }) =>
+        answers.map(flowText).includes(flowText(rule.rule)) ? 'holds' : undefined;
     case 'bound':
       return judgeValue(rule, (value) => isWithin(rule, value));
     case 'values':

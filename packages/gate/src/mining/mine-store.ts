@@ -1,7 +1,8 @@
 import { arg, checkArgument, isAssizeError } from 'assize/internal/base';
 import { type LedgerStore, Replayer, readRow } from 'assize/internal/ledger';
-import { type GatewayState, gatewayDomain, type Rules, rulesInForce } from '#gateway';
+import { enforcing, type GatewayState, gatewayDomain, type Rules, rulesInForce } from '#gateway';
 import { MiningError } from './errors.ts';
+import { withAnswers } from './kinds/allows.ts';
 import { type Candidate, judgeRule, type MiningOptions, search } from './mine.ts';
 import { readRuns } from './read/read-runs.ts';
 import { KINDS } from './rule.ts';
@@ -96,13 +97,17 @@ export async function mineStore(
   } = options;
   const trajectoryIds =
     named ?? (await store.trajectories()).map(({ trajectory_id }) => trajectory_id);
-  const { runs, erased } = await readRuns(store, trajectoryIds, {
+  const { runs: read, erased } = await readRuns(store, trajectoryIds, {
     onProgress: (done, total) => onProgress?.('reading runs', done, total),
   });
+  const gateways = await gatewaysOf(store, trajectoryIds);
+  const recorded = await recordedState(store, gateways);
+  const given = rules ?? (recorded && rulesInForce(recorded));
+  // Observed rules count as they will hold.
+  const base = given && enforcing(given);
+  const runs = base === undefined ? read : withAnswers(read, base, recorded?.pins);
   const mined = good === undefined ? runs : goodRuns(good, runs);
   const { candidates, none } = search(mined, mining);
-  const gateways = await gatewaysOf(store, trajectoryIds);
-  const base = rules ?? (await recordedRules(store, gateways));
   const forms = candidates.map((candidate) => formOf(candidate, base?.tools, effect));
   const tried = forms.filter(
     (form): form is WrittenRule =>
@@ -194,12 +199,12 @@ async function gatewaysOf(store: LedgerStore, trajectoryIds: readonly string[]):
   return gateways;
 }
 
-/** The rules in force at the end of the first trajectory of the gateway. Undefined without one. */
-async function recordedRules(
+/** The state at the end of the first trajectory of the gateway. Undefined without one. */
+async function recordedState(
   store: LedgerStore,
   [first]: readonly string[],
-): Promise<Rules | undefined> {
+): Promise<GatewayState | undefined> {
   if (first === undefined) return undefined;
   const { fold } = await new Replayer(store).replay(first);
-  return rulesInForce(fold.state as unknown as GatewayState);
+  return fold.state as unknown as GatewayState;
 }

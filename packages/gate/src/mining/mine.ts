@@ -2,6 +2,7 @@ import { arg, checkArgument, type Json } from 'assize/internal/base';
 import { contentHash } from 'assize/internal/canon';
 import type { Hypothesis, KindOptions, Mine } from './hypothesis.ts';
 import { type CallPlace, judge } from './judge.ts';
+import { mineAllows } from './kinds/allows.ts';
 import { mineApprovals } from './kinds/approvals.ts';
 import { mineBounds } from './kinds/bounds.ts';
 import { mineOrderings } from './kinds/orderings.ts';
@@ -43,8 +44,12 @@ export interface Candidate {
   readonly rule: MinedRule;
   /** The rule as one sentence. */
   readonly statement: string;
-  /** The committed calls that the rule is about, and their runs. */
-  readonly support: { readonly runs: number; readonly calls: number };
+  /** The committed calls that the rule is about, their runs and agents. */
+  readonly support: {
+    readonly runs: number;
+    readonly calls: number;
+    readonly agents: readonly string[];
+  };
   /** The share of these calls that obey the rule. */
   readonly confidence: number;
   /** The probability that the rule holds as it does by accident; the file of its kind says how. */
@@ -68,6 +73,7 @@ const OPTIONS = arg.options<MiningOptions>({
 });
 
 const MINERS: Readonly<Record<MinedKind, Mine>> = {
+  allow: mineAllows,
   bound: mineBounds,
   values: mineValues,
   prefix: minePrefixes,
@@ -77,6 +83,9 @@ const MINERS: Readonly<Record<MinedKind, Mine>> = {
   apart: mineApart,
   rate: mineRates,
 };
+
+const NO_ANSWER =
+  'No rule answers a question of enough runs: the calls are let through or refused, or a person should be asked.';
 
 /** The most counter-examples of one candidate. */
 const LISTED_MAX = 20;
@@ -114,7 +123,7 @@ export function search(
   const hypotheses = found.flatMap((each) => each.hypotheses);
   const tested = found.reduce((sum, each) => sum + each.tested, 0);
   const largest = acceptedUpTo(
-    hypotheses.map(({ p }) => p),
+    hypotheses.flatMap(({ rule, p }) => (rule.kind === 'allow' ? [] : [p])),
     tested,
     chance,
   );
@@ -124,6 +133,7 @@ export function search(
     .filter(({ support }) => support.runs >= minSupport)
     .sort((a, b) => a.p - b.p || b.support.calls - a.support.calls || (a.id < b.id ? -1 : 1));
   if (candidates.length > 0) return { candidates };
+  if (kinds.every((kind) => kind === 'allow')) return { candidates, none: NO_ANSWER };
   const numbers = {
     runs: runs.length,
     tested,
@@ -148,12 +158,17 @@ export function judgeRule(rule: MinedRule, runs: readonly MiningRun[]): Omit<Can
 function candidateOf({ rule, p }: Hypothesis, runs: readonly MiningRun[]): Candidate {
   const { about, broken } = judge(rule, runs);
   const byId = new Map(runs.map((run) => [run.id, run]));
+  const agents = about.flatMap(({ run, call }) => byId.get(run)?.calls[call]?.principal ?? []);
   return {
     id: `${rule.kind}-${contentHash(rule as unknown as Json).slice(0, 8)}`,
     kind: rule.kind,
     rule,
     statement: statementOf(rule),
-    support: { runs: new Set(about.map(({ run }) => run)).size, calls: about.length },
+    support: {
+      runs: new Set(about.map(({ run }) => run)).size,
+      calls: about.length,
+      agents: [...new Set(agents)].sort(),
+    },
     confidence: about.length === 0 ? 1 : 1 - broken.length / about.length,
     p,
     counter_example_count: broken.length,

@@ -1,4 +1,5 @@
 import { type ArgumentSchema, arg, isRecord } from 'assize/internal/base';
+import type { AnsweringRule } from '#gateway';
 
 /** A value that is neither a list nor an object. */
 export type Scalar = string | number | boolean | null;
@@ -70,7 +71,16 @@ export interface RateRule {
   readonly max: number;
 }
 
+/** A call that no rule is about is let through. */
+export interface AllowRule {
+  readonly kind: 'allow';
+  readonly tool: string;
+  /** The rule as a rules file has it. */
+  readonly rule: AnsweringRule;
+}
+
 export type MinedRule =
+  | AllowRule
   | BoundRule
   | ValuesRule
   | PrefixRule
@@ -83,7 +93,8 @@ export type MinedRule =
 export type MinedKind = MinedRule['kind'];
 
 export const KINDS: readonly MinedKind[] = [
-  ...(['bound', 'values', 'prefix', 'ordering', 'approval', 'never', 'apart', 'rate'] as const),
+  ...(['allow', 'bound', 'values', 'prefix', 'ordering', 'approval', 'never'] as const),
+  ...(['apart', 'rate'] as const),
 ];
 
 const PATH = arg.of(
@@ -99,6 +110,7 @@ const COUNT = arg.wholeFrom(0);
 
 /** The members of each kind, except `kind` and `tool`. */
 const MEMBERS: Readonly<Record<MinedKind, Readonly<Record<string, ArgumentSchema>>>> = {
+  allow: { rule: arg.members({ allow: arg.text }) },
   bound: { path: PATH, of: arg.oneOf(['value', 'length']), max: NUMBER },
   values: { path: PATH, values: arg.list(SCALAR) },
   prefix: { path: PATH, prefix: arg.text },

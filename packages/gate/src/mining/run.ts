@@ -1,6 +1,7 @@
 import { arg, checkArgument, type Json } from 'assize/internal/base';
 import type { Instant } from 'assize/internal/canon';
 import type { Hash } from 'assize/internal/ledger';
+import type { AnsweringRule, CallArgs } from '#gateway';
 import { MiningError } from './errors.ts';
 
 /** The entry that has a call. */
@@ -26,6 +27,10 @@ export interface MiningCall {
   /** The reported outcome. Absent: the call counts as done. */
   readonly outcome?: 'done' | 'failed' | 'unknown';
   readonly entry?: CallEntry;
+  /** Of the gateway: the call with its parts, which follow it as calls of their own. */
+  readonly whole?: CallArgs;
+  /** Rules that would answer the questions of the rules, each by itself. */
+  readonly answers?: readonly AnsweringRule[];
 }
 
 /** The calls of one run in order. */
@@ -46,6 +51,8 @@ const CALL = arg.members({
   approvedBy: arg.optional(arg.list(arg.text)),
   outcome: arg.optional(arg.oneOf(['done', 'failed', 'unknown'])),
   entry: arg.optional(arg.object),
+  whole: arg.optional(arg.object),
+  answers: arg.optional(arg.list(arg.members({ allow: arg.text }))),
 });
 /** The form of runs, for argument checks. */
 export const RUNS = arg.list(arg.members({ id: arg.text, calls: arg.list(CALL) }));

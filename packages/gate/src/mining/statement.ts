@@ -1,9 +1,12 @@
+import { flowText } from '#gateway';
 import type { MinedRule } from './rule.ts';
 
 /** A rule as one sentence. Names and values in it come from calls, so they are data. */
 export function statementOf(rule: MinedRule): string {
   const { tool } = rule;
   switch (rule.kind) {
+    case 'allow':
+      return `${tool}: no question, by ${flowText(rule.rule)}`;
     case 'bound':
       return rule.of === 'length'
         ? `${tool}: ${rule.path} has at most ${rule.max} items`

@@ -3,7 +3,15 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { claudeProgram } from '../../../../tests/support/claude-code/program.ts';
-import { askedIn, beginShop, DAY, enforce, type ShopPlace } from '../support/agents/day.ts';
+import {
+  askedIn,
+  beginShop,
+  CONFIG,
+  DAY,
+  enforce,
+  resetShop,
+  type ShopPlace,
+} from '../support/agents/day.ts';
 import { turnsOf } from '../support/claude-code/day-script.ts';
 import { type MessagesApi, startMessagesApi } from '../support/claude-code/messages-api.ts';
 import { type ClaudeRun, runClaude } from '../support/claude-code/run-claude.ts';
@@ -43,6 +51,41 @@ describe.skipIf(claudeProgram() === undefined)(
       expect(told).toHaveLength(DAY.length);
       const asked = askedIn(place);
       expect(asked.length, asked.join('\n')).toBeLessThan(3);
+      expect(pushed()).toBe(before);
+    });
+
+    test('a day is observed, its rules mined, and the next day held to them', async () => {
+      const { guide, project, pushed } = place;
+      guide.sh(`cd shop && assize init claude-code --yes --url ${URL}`);
+      await guide.beginWith(PAGE);
+      const before = pushed();
+      const first = await worked();
+      expect(first.result).toMatchObject({ is_error: false, num_turns: DAY.length + 1 });
+      expect(askedIn(place)).toEqual([]);
+      expect(pushed()).not.toBe(before);
+
+      const mine = (more: string): string =>
+        guide.sh(`assize mine --kind allow --min-support 1 ${CONFIG} ${more}`);
+      const { candidates } = JSON.parse(mine('--json'));
+      const proposed = candidates.map(({ statement }: { statement: string }) => statement);
+      expect(proposed.sort()).toEqual([
+        expect.stringMatching(/^shell\/node: .*\["--test", test\/discount\.test\.js\]/),
+        expect.stringMatching(/^shell\/npm: .*"\$\{project\}".*\/command, is: test/),
+        expect.stringMatching(/^shell\/npm: .*\/argv, is: \[run, lint\]/),
+      ]);
+      const ids = candidates.map(({ id }: { id: string }) => `--accept ${id}`);
+      mine(`${ids.join(' ')} --write ~/.assize/assize.yaml`);
+      await guide.beginWith(PAGE);
+      await enforce(place, PAGE);
+
+      resetShop(project);
+      expect(pushed()).toBe(before);
+      const { told, result } = await worked();
+      expect(result).toMatchObject({ is_error: false, num_turns: DAY.length + 1 });
+      expect(told).toHaveLength(DAY.length);
+      expect(askedIn(place)).toEqual([
+        expect.stringMatching(/^ask default: .*`git push origin main`/),
+      ]);
       expect(pushed()).toBe(before);
     });
   },

@@ -59,6 +59,7 @@ describe.skipIf(claudeProgram() === undefined)(
         'the server answers',
       );
       await observeAndEnforce(place, PAGE);
+      expect(guide.sh(blockOf(PAGE, 'sh mine'))).toContain('1 run with');
       await holdAndApprove(place, PAGE, 'claude-code');
       expect(guide.sh('assize init claude-code --undo --yes')).toContain('its token is revoked');
       expect(existsSync(settings)).toBe(false);

@@ -1,4 +1,5 @@
 import { homedir } from 'node:os';
+import { HOME_SECRETS, SECRETS } from '#gateway';
 
 /** The agent whose calls the MCP gateway makes. The gateway pins definitions. */
 export const MCP_AGENT = 'agent:mcp';
@@ -66,21 +67,6 @@ const PROGRAMS =
   'shell/chmod, shell/cp, shell/find, shell/gzip, shell/ln, shell/mkdir, shell/mv, shell/rm, shell/sed, shell/sort, shell/tee, shell/touch';
 const GIT =
   'add, branch, checkout, cherry-pick, commit, fetch, merge, mv, pull, reset, restore, revert, stash apply, stash pop, stash push, switch, tag';
-
-/** Files that hold keys, in any folder and in the home folder. */
-const SECRETS: readonly string[] = [
-  ...[
-    '.env',
-    '.env.local',
-    '.env.*.local',
-    '.env.development',
-    '.env.production',
-    '.env.staging',
-    '.env.test',
-  ],
-  ...['*.pem', 'id_rsa*', 'id_ed25519*', 'id_ecdsa*', '.git-credentials', '.netrc'],
-];
-const HOME_SECRETS: readonly string[] = '.ssh .aws .config/gcloud .kube .gnupg .npmrc'.split(' ');
 
 /** When the rules begin to hold, and for whom. Default: now, for the person who runs this. */
 interface FirstRules {

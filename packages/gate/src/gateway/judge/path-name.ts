@@ -33,7 +33,7 @@ export function readPath(given: unknown, root?: string): Found<string> {
 const ENDING = /[. ](?:\/|$)/;
 
 /** In the path of a rule: the folder of the project that a call is made in. */
-const PROJECT = '${project}';
+export const PROJECT = '${project}';
 
 /**
  * Reads the path of a rule: a path in normal form, or one with stars. `*` stands for any text in

@@ -1,5 +1,6 @@
 import { nearestName } from 'assize/internal/base';
 import { isBuiltInPattern } from '../judge/built-in-tools.ts';
+import { isRunner } from '../judge/runners.ts';
 import { matchesSome, matchesTool } from '../names.ts';
 import type { RulesFault, RulesFile } from './read-rules.ts';
 import type { Rule, Rules, ToolSpec } from './rules.ts';
@@ -121,19 +122,12 @@ const POSITION =
 const EVERYTHING =
   'allows everything: the program runs what its words and files say; ask, or allow it in a sandbox alone';
 
-/** Programs that run programs, texts or scripts of the project. */
-const RUNNERS: ReadonlySet<string> = new Set(
-  `ant bash bun busybox bunx cargo composer csh dash deno docker env expect fish go gradle java just kotlin ksh kubectl lua
-  make gmake mvn node nodejs nohup npm npx perl php pip pipx pnpm podman poetry python python3 rake ruby Rscript sh ssh
-  sudo swift task tclsh tcsh timeout ts-node tsx uv uvx xargs yarn zsh`.split(/\s+/),
-);
-
 function allowsAll({ effect, class: classes, where = [] }: Rule, pattern: string): boolean {
   const isBounded = where.some(({ path }) => path === '/sandboxed');
   return (
     effect === 'allow' &&
     !isBounded &&
-    (RUNNERS.has(pattern.replace(/^shell\//, '')) || pattern === 'shell/*' || pattern === '*') &&
+    (isRunner(pattern.replace(/^shell\//, '')) || pattern === 'shell/*' || pattern === '*') &&
     classes?.every((each) => each === 'read') !== true
   );
 }

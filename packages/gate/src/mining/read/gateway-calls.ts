@@ -21,6 +21,7 @@ export class GatewayCalls {
       (part): Draft => ({
         call: {
           ...circumstances,
+          ...(part === own && { whole: read.data }),
           tool: `${part.server}/${part.tool}`,
           args: part.args as Json,
           principal: agent,

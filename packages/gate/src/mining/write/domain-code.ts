@@ -94,6 +94,8 @@ function conditionOf(rule: Exclude<MinedRule, OrderingRule>): {
       const { path, min } = rule.from as NonNullable<typeof rule.from>;
       return { path, holds: `typeof value === 'number' && value < ${min}` };
     }
+    case 'allow':
+      throw notExpressible(rule, 'code', 'a rule of a domain answers no question');
     case 'never':
     case 'apart':
       throw notExpressible(

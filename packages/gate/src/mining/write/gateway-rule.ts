@@ -67,6 +67,8 @@ export function gatewayRule(
     isExact,
   });
   switch (rule.kind) {
+    case 'allow':
+      return { list: 'rules', value: { id, ...rule.rule } as GatewayRule['value'], isExact: true };
     case 'bound':
       return inList('rules', { [effect]: rule.tool, where: aboveBound(rule) });
     case 'values':

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type AgentGuide, beginAgentGuide } from './followed-guide.ts';
 
@@ -48,8 +48,7 @@ export function makeShop(project: string): void {
     mkdirSync(dirname(join(project, path)), { recursive: true });
     writeFileSync(join(project, path), text);
   }
-  const git = (...args: readonly string[]): unknown =>
-    execFileSync('git', args, { cwd: project, stdio: 'ignore' });
+  const git = gitIn(project);
   git('init', '-q', '-b', 'main');
   git('config', 'user.name', 'Ada');
   git('config', 'user.email', 'ada@example.com');
@@ -61,6 +60,21 @@ export function makeShop(project: string): void {
 }
 
 const DISCOUNT = 'export const discount = (cents, orders) => (orders < 10 ? cents : cents * 0.95);';
+
+/** Puts the project and its remote back to how they were made. */
+export function resetShop(project: string): void {
+  const git = gitIn(project);
+  git('checkout', '-qf', 'main');
+  git('reset', '-q', '--hard', ':/feat: sell things');
+  git('branch', '-D', 'feature/discount');
+  git('clean', '-fdq');
+  rmSync(join(project, 'build'), { recursive: true, force: true });
+  git('push', '-qf', 'origin', 'main');
+}
+
+function gitIn(cwd: string): (...args: readonly string[]) => void {
+  return (...args) => void execFileSync('git', args, { cwd, stdio: 'ignore' });
+}
 
 /** A feature with its tests, from the first look to the merge. The rules ask about the push. */
 export const DAY: readonly Step[] = [
@@ -181,16 +195,18 @@ export async function beginShop(
   return { ...place, project, pushed };
 }
 
-const CONFIG = '--config ~/.assize/assize.config.json';
+export const CONFIG = '--config ~/.assize/assize.config.json';
 
-/** The rules in force that asked or refused, a line for each call. */
+/** The rules in force that asked or refused, a line for each call, with the part that it met. */
 export function askedIn({ guide }: ShopPlace): readonly string[] {
   const { rules } = JSON.parse(guide.sh(`assize rules report --json ${CONFIG}`)) as {
     readonly rules: readonly Reported[];
   };
   return rules
     .filter(({ set }) => set === 'force')
-    .flatMap(({ ruling, rule, calls }) => Array(calls).fill(`${ruling} ${rule}`));
+    .flatMap(({ ruling, rule, calls, examples }) =>
+      Array.from({ length: calls }, (_, i) => `${ruling} ${rule}: ${examples[i]?.why ?? 'more'}`),
+    );
 }
 
 interface Reported {
@@ -198,6 +214,7 @@ interface Reported {
   readonly rule: string;
   readonly ruling: string;
   readonly calls: number;
+  readonly examples: readonly { readonly why: string }[];
 }
 
 /** Puts what observes in force, and starts the server again. */

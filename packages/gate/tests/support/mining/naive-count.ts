@@ -3,7 +3,11 @@ import type { MinedRule } from '../../../src/mining/index.ts';
 import type { MiningCall, MiningRun } from '../../../src/mining/run.ts';
 
 export interface NaiveCount {
-  readonly support: { readonly runs: number; readonly calls: number };
+  readonly support: {
+    readonly runs: number;
+    readonly calls: number;
+    readonly agents: readonly string[];
+  };
   /** `run call`. */
   readonly broken: string[];
 }
@@ -29,7 +33,11 @@ export function naiveCount(rule: MinedRule, runs: readonly MiningRun[]): NaiveCo
     if (!holds) broken.push(one);
   }
   return {
-    support: { runs: new Set(about.map(({ run }) => run)).size, calls: about.length },
+    support: {
+      runs: new Set(about.map(({ run }) => run)).size,
+      calls: about.length,
+      agents: [...new Set(about.flatMap(({ call }) => call.principal ?? []))].sort(),
+    },
     broken: broken.map(({ run, index }) => `${run} ${index}`),
   };
 }
@@ -47,6 +55,7 @@ function obeys(
   inRun: MiningCall[],
   inWindow: MiningCall[],
 ): boolean | undefined {
+  if (rule.kind === 'allow') return undefined;
   if (rule.kind === 'bound' || rule.kind === 'values' || rule.kind === 'prefix') {
     const value = member(call, rule.path);
     if (value === undefined) return undefined;
