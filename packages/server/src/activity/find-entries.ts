@@ -35,7 +35,7 @@ export interface LoggedEntries extends Pick<LogStore, 'logged'> {
   readonly size: number;
 }
 
-/** Entries that one search reads, and blocks that it opens. */
+/** The most entries that a search reads, and the most blocks that it opens. */
 const READ_MAX = 20_000;
 const BLOCKS_MAX = 200;
 
