@@ -1,10 +1,7 @@
 import {
-  anchoredRoot,
   CliError,
   dim,
   EXIT,
-  ephemeralWrit,
-  headOf,
   inSession,
   line,
   type OpeningOptions,
@@ -15,7 +12,6 @@ import {
   type Session,
   type SharedOptions,
   shortJson,
-  withAssize,
   withGroupOptions,
   withOpeningOptions,
   yellow,
@@ -24,7 +20,7 @@ import type { Store } from 'assize/internal/stores';
 import { shortTime } from 'assize/internal/views';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type FoundCall, gatewayTrajectory, openCallsIn } from './open-calls.ts';
-import { requirePerson } from './require-person.ts';
+import { proposeAs } from './require-person.ts';
 
 interface SettleOptions extends SharedOptions, OpeningOptions {
   readonly outcome: 'done' | 'failed';
@@ -143,23 +139,12 @@ function settle(command: Command): void {
       inSession((session, options: SettleOptions, call: string) => {
         const instead = 'Run assize serve, and settle with assize api calls.settle.';
         requireLocal(session.storeUrl, `a server must authenticate its people. ${instead}`);
-        const root = anchoredRoot(session.storeUrl);
         return session.withStore('existing', async (store) => {
           const name = await trajectoryOf(session, store, call, options.trajectory);
           const { as: principal, outcome, evidence } = options;
-          const ruling = await withAssize(store, session.storeUrl, options, async (assize) => {
-            const trajectory = await assize.open(name);
-            requirePerson(trajectory.domain, principal, 'report', 'settle a call');
-            const terms = { action: 'report', scopes: ['role:admin'], principal };
-            const writ = ephemeralWrit(await headOf(store, name), terms, root);
-            const args = { call, outcome, result: { settled_by: principal, evidence } };
-            return trajectory.propose({
-              action: 'report',
-              role: 'admin',
-              args,
-              writ,
-              principal,
-            } as never);
+          const ruling = await proposeAs(session, store, options, {
+            ...{ trajectory: name, principal, action: 'report', work: 'settle a call' },
+            args: () => ({ call, outcome, result: { settled_by: principal, evidence } }),
           });
           return printRuling(session, ruling);
         });

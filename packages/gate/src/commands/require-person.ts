@@ -1,6 +1,46 @@
-import { CliError, project } from '@assize/command';
+import {
+  anchoredRoot,
+  CliError,
+  ephemeralWrit,
+  headOf,
+  type OpeningOptions,
+  project,
+  type Session,
+  withAssize,
+} from '@assize/command';
 import type { Domain } from 'assize/internal/kernel';
+import type { Ruling } from 'assize/internal/runtime';
+import type { Store } from 'assize/internal/stores';
 import { maySettle } from '#calls';
+import type { GatewayState } from '#gateway';
+
+/** What a person does to a trajectory as an administrator. */
+interface PersonalAct {
+  readonly trajectory: string;
+  readonly principal: string;
+  readonly action: string;
+  readonly args: (state: GatewayState) => object;
+  /** In words: `settle a call`. */
+  readonly work: string;
+}
+
+/** Proposes it under a writ for this action alone. @throws CliError `usage` */
+export function proposeAs(
+  { storeUrl }: Session,
+  store: Store,
+  options: OpeningOptions,
+  { trajectory: id, principal, action, args: argsFor, work }: PersonalAct,
+): Promise<Ruling> {
+  const root = anchoredRoot(storeUrl);
+  return withAssize(store, storeUrl, options, async (assize) => {
+    const trajectory = await assize.open(id);
+    requirePerson(trajectory.domain, principal, action, work);
+    const terms = { action, scopes: ['role:admin'], principal };
+    const writ = ephemeralWrit(await headOf(store, id), terms, root);
+    const args = argsFor(trajectory.state() as unknown as GatewayState);
+    return trajectory.propose({ action, role: 'admin', args, writ, principal } as never);
+  });
+}
 
 /**
  * The principal must be a counselor of the domain, or an administrator of the config, as at a

@@ -28,7 +28,11 @@ interface Part {
 const program = (tool: string, ...argv: string[]): Part => ({
   server: 'shell',
   tool,
-  args: { argv: [tool, ...argv], paths: argv.filter((word) => word.startsWith('/')) },
+  args: {
+    argv: [tool, ...argv],
+    paths: argv.filter((word) => word.startsWith('/')),
+    class: /^(?:cat|ls)$/.test(tool) ? 'read' : 'irreversible',
+  },
 });
 const file = (server: string, tool: string, path: string): Part => ({
   server,

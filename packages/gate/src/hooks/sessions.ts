@@ -1,4 +1,4 @@
-import { type AgentSession, type CallWorld, leave, sessionIdOf } from '#calls';
+import { type AgentSession, attend, type CallWorld, inDoubt, leave, sessionIdOf } from '#calls';
 import type { OpenCall } from '#gateway';
 import * as answers from './answers.ts';
 import { type SessionEvent, sessionEvent } from './shared-events.ts';
@@ -24,15 +24,24 @@ export async function sessionEnded(world: CallWorld, given: unknown): Promise<an
   return answers.NOTHING;
 }
 
+/** The start of a session, or its next prompt: tells the person of calls in doubt that count. */
+export async function sessionBegun(
+  world: CallWorld,
+  given: unknown,
+  { program, inboxUrl }: { readonly program: string; readonly inboxUrl: string },
+  counts: (call: OpenCall) => boolean = () => true,
+): Promise<answers.HookAnswer> {
+  const event = sessionEvent.safeParse(given);
+  if (!event.success) return answers.NOTHING;
+  const session = sessionOf(event.data, program);
+  await attend(world, session);
+  const calls = inDoubt(world, world.now(), session.id).filter(counts);
+  return calls.length === 0 ? answers.NOTHING : answers.told(doubtText(world, calls, inboxUrl));
+}
+
 const SHOWN = 5;
 
-/** Tells a person of calls without a known outcome. Undefined if there are none. */
-export function doubtText(
-  world: CallWorld,
-  calls: readonly OpenCall[],
-  inboxUrl: string,
-): string | undefined {
-  if (calls.length === 0) return undefined;
+function doubtText(world: CallWorld, calls: readonly OpenCall[], inboxUrl: string): string {
   const listed = calls
     .slice(0, SHOWN)
     .map(({ tool, at, id }) => `${tool} of ${at.slice(0, 16)}Z (${id})`);

@@ -5,14 +5,12 @@ import {
   name,
   type Operation,
   observationsForm,
-  proposeOnce,
   READERS,
   rulingForm,
   ServerError,
 } from '@assize/command/operation';
 import type { Json } from 'assize/internal/base';
 import { Trajectory } from 'assize/internal/runtime';
-import { rulingView } from 'assize/internal/views';
 import { z } from 'zod';
 import {
   type AskedCall,
@@ -31,7 +29,7 @@ import {
 import { type GatewayState, openCalls } from '#gateway';
 import { CallerWorld, gatewayTrajectory } from './caller-world.ts';
 import { type GateService, operation } from './service.ts';
-import { requireSettler } from './settler.ts';
+import { settled } from './settler.ts';
 
 /** The most bytes of a report. Of a result that no entry can hold, the entry keeps the hash. */
 const REPORT_BYTES = 5 * 1_048_576;
@@ -267,26 +265,16 @@ const settle = operation({
   answer: z.strictObject({ ruling: rulingForm }),
   errors: ['halted', 'unauthorised_counselor'],
   run: async (request) => {
-    const { path, body, caller, service } = request;
+    const { path, body, caller } = request;
     const { outcome, evidence } = body;
     const trajectory = await gatewayTrajectory(request, path.trajectory);
     const { calls } = trajectory.state() as unknown as GatewayState;
-    requireSettler(caller, trajectory, 'report', calls[path.call]?.agent);
-    const writ = service.systemWrits.forAction(
-      caller.name,
-      'report',
-      trajectory.id,
-      service.clock.now(),
-    );
-    const args = { call: path.call, outcome, result: { settled_by: caller.name, evidence } };
-    const ruling = await proposeOnce(request, trajectory, {
-      action: 'report',
-      role: 'admin',
-      args,
-      writ,
+    const result = { settled_by: caller.name, evidence };
+    const ruling = await settled(request, trajectory, {
+      ...{ action: 'report', args: { call: path.call, outcome, result } },
+      agent: calls[path.call]?.agent,
     });
-    service.metrics.ruling(ruling.ruling);
-    return { body: { ruling: rulingView(ruling) } };
+    return { body: { ruling } };
   },
 });
 

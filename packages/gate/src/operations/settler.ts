@@ -1,15 +1,39 @@
-import { type Caller, sameAsOneOf } from '@assize/command/operation';
+import { type Caller, proposeOnce, sameAsOneOf } from '@assize/command/operation';
 import { KernelError } from 'assize/internal/kernel';
 import type { Trajectory } from 'assize/internal/runtime';
+import { rulingView } from 'assize/internal/views';
 import { maySettle } from '#calls';
+import type { GateService } from './service.ts';
 
 /**
- * Refuses to let a caller settle a call or end a standing approval that may not decide about calls.
- * `agent`: the agent of the call, which another principal has to settle.
+ * Proposes to settle a call or to end a standing approval, for a caller that may decide about
+ * calls. `agent`: the agent of the call, which another principal has to settle.
  *
  * @throws KernelError `unauthorised_counselor`
  */
-export function requireSettler(
+export async function settled(
+  request: Parameters<typeof proposeOnce>[0] & { readonly service: GateService },
+  trajectory: Trajectory,
+  {
+    action,
+    args,
+    agent,
+  }: { readonly action: string; readonly args: object; readonly agent?: string | undefined },
+): Promise<ReturnType<typeof rulingView>> {
+  const { caller, service } = request;
+  requireSettler(caller, trajectory, action, agent);
+  const writ = service.systemWrits.forAction(
+    caller.name,
+    action,
+    trajectory.id,
+    service.clock.now(),
+  );
+  const ruling = await proposeOnce(request, trajectory, { action, role: 'admin', args, writ });
+  service.metrics.ruling(ruling.ruling);
+  return rulingView(ruling);
+}
+
+function requireSettler(
   caller: Caller,
   { domain }: Trajectory,
   action: string,

@@ -40,7 +40,7 @@ import {
 } from '#gateway';
 import { gatewayTrajectory } from './caller-world.ts';
 import { type GateService, operation } from './service.ts';
-import { requireSettler } from './settler.ts';
+import { settled } from './settler.ts';
 
 const amountsForm = z.record(z.string(), z.number().int());
 
@@ -333,28 +333,14 @@ const end = operation({
   answer: rulingForm,
   errors: ['halted', 'unauthorised_counselor'],
   run: async (request) => {
-    const { path, caller, service } = request;
+    const { path } = request;
     const trajectory = await gatewayTrajectory(request, path.trajectory);
     const isThere = Trajectory.readState(trajectory, (state) =>
       Object.hasOwn((state as unknown as GatewayState).standing, path.standing),
     );
     if (!isThere) return { body: await endBefore(request, trajectory, path.standing) };
-    requireSettler(caller, trajectory, 'end_standing');
-    const writ = service.systemWrits.forAction(
-      caller.name,
-      'end_standing',
-      trajectory.id,
-      service.clock.now(),
-    );
     const args = { id: path.standing };
-    const ruling = await proposeOnce(request, trajectory, {
-      action: 'end_standing',
-      role: 'admin',
-      args,
-      writ,
-    });
-    service.metrics.ruling(ruling.ruling);
-    return { body: rulingView(ruling) };
+    return { body: await settled(request, trajectory, { action: 'end_standing', args }) };
   },
 });
 

@@ -3,8 +3,6 @@ import {
   anchoredRoot,
   CliError,
   EXIT,
-  ephemeralWrit,
-  headOf,
   inSession,
   line,
   type OpeningOptions,
@@ -13,16 +11,15 @@ import {
   replaceFile,
   requireLocal,
   type SharedOptions,
-  withAssize,
   withOpeningOptions,
 } from '@assize/command';
 import { contentHash, type Instant } from 'assize/internal/canon';
 import { systemClock, systemRandom } from 'assize/internal/oracle';
 import type { Command } from 'commander';
 import { NewestRules, rulesReport } from '#calls';
-import { type GatewayState, type Rules, readRules, rulesDigest, trialFileOf } from '#gateway';
+import { type Rules, readRules, rulesDigest, trialFileOf } from '#gateway';
 import { gatewayTrajectories } from '../open-calls.ts';
-import { requirePerson } from '../require-person.ts';
+import { proposeAs } from '../require-person.ts';
 import { rulesFileIn, trialBeside } from '../rules-files.ts';
 import { sinceOption } from './report.ts';
 import { rulesFileNamed } from './rules-file.ts';
@@ -58,27 +55,12 @@ export function promote(command: Command): void {
         return session.withStore('existing', async (store) => {
           for (const id of await gatewayTrajectories(store)) {
             const report = contentHash({ ...(await rulesReport(store, [id], since)) } as never);
-            const ruling = await withAssize(
-              store,
-              session.storeUrl,
-              { ...options } as never,
-              async (assize) => {
-                const trajectory = await assize.open(id);
-                requirePerson(trajectory.domain, by, 'configure', 'promote rules');
-                const { runs, digest: from } = (trajectory.state() as unknown as GatewayState)
-                  .rules;
-                const terms = { action: 'configure', scopes: ['role:admin'], principal: by };
-                const writ = ephemeralWrit(await headOf(store, id), terms, root);
-                const args = { rules, runs: [...runs], promoted: { by, from, report } };
-                return trajectory.propose({
-                  action: 'configure',
-                  role: 'admin',
-                  args,
-                  writ,
-                  principal: by,
-                } as never);
-              },
-            );
+            const ruling = await proposeAs(session, store, options, {
+              ...{ trajectory: id, principal: by, action: 'configure', work: 'promote rules' },
+              args: ({ rules: { runs, digest: from } }) => ({
+                ...{ rules, runs: [...runs], promoted: { by, from, report } },
+              }),
+            });
             if (ruling.ruling !== 'committed') return printRuling(session, ruling);
             if (!session.json)
               session.out.line(

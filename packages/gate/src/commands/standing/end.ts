@@ -1,11 +1,8 @@
 import {
-  anchoredRoot,
   CliError,
   EXIT,
   type ExitCode,
-  ephemeralWrit,
   findEntry,
-  headOf,
   inSession,
   line,
   type OpeningOptions,
@@ -14,7 +11,6 @@ import {
   SERVED,
   type Session,
   type SharedOptions,
-  withAssize,
   withOpeningOptions,
 } from '@assize/command';
 import type { Store } from 'assize/internal/stores';
@@ -22,7 +18,7 @@ import { shortId, shortTime } from 'assize/internal/views';
 import type { Command } from 'commander';
 import { StandingReader, type StandingRecord } from '#calls';
 import { gatewayTrajectories, gatewayTrajectory } from '../open-calls.ts';
-import { requirePerson } from '../require-person.ts';
+import { proposeAs } from '../require-person.ts';
 
 interface EndOptions extends SharedOptions, OpeningOptions {
   readonly as: string;
@@ -49,23 +45,12 @@ export function endStanding(command: Command): void {
       inSession((session, options: EndOptions, id: string) => {
         requireLocal(session.storeUrl, SERVED);
         return session.withStore('existing', async (store) => {
-          const root = anchoredRoot(session.storeUrl);
           const { name, ended } = await findStanding(store, id, options.trajectory);
           if (ended !== undefined) return sayEnded(session, store, id, { name, ended });
           const { as: principal } = options;
-          const ruling = await withAssize(store, session.storeUrl, options, async (assize) => {
-            const trajectory = await assize.open(name);
-            requirePerson(trajectory.domain, principal, 'end_standing', 'end a standing approval');
-            const terms = { action: 'end_standing', scopes: ['role:admin'], principal };
-            const writ = ephemeralWrit(await headOf(store, name), terms, root);
-            const proposal = {
-              action: 'end_standing',
-              role: 'admin',
-              args: { id },
-              writ,
-              principal,
-            };
-            return trajectory.propose(proposal as never);
+          const ruling = await proposeAs(session, store, options, {
+            ...{ trajectory: name, principal, action: 'end_standing', args: () => ({ id }) },
+            work: 'end a standing approval',
           });
           return printRuling(session, ruling);
         });

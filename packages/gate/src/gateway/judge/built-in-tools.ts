@@ -27,17 +27,6 @@ const UNKNOWN_PARTS: ReadonlySet<string> = new Set([
   'shell/file',
 ]);
 
-const SHELL = 'shell/';
-
-/** Programs that read, for parts that were recorded before a part had the class of its use. */
-const READING_PROGRAMS: ReadonlySet<string> = new Set(
-  `basename break cat cd cksum cmp comm continue cut df diff dirname du echo egrep exit expand expr
-  factor false fgrep fmt fold getconf grep groups head hexdump id jq locale ls lscpu md5sum nl
-  nproc numfmt od paste pathchk printenv printf program:read ps pwd readlink realpath return rev
-  seq sha1sum sha224sum sha256sum sha384sum sha512sum shift sleep stat strings sum tac tail test
-  tr true tsort type uname unexpand uptime wait wc whereis which whoami`.split(/\s+/),
-);
-
 /**
  * The built-in tool of a name. Every literal name of a program is a tool of `shell`. A part says in
  * its arguments to which class this use of the program belongs.
@@ -47,12 +36,10 @@ export function builtInTool(name: string, args: Json = null): ToolSpec | undefin
   if (known !== undefined) return { name, ...known };
   const ofAgent = agentToolClass(name);
   if (ofAgent !== undefined) return { name, class: ofAgent };
-  if (!name.startsWith(SHELL)) return undefined;
+  if (!name.startsWith('shell/')) return undefined;
   const { class: given, sandboxed } = (args ?? {}) as { readonly [name: string]: Json };
   if (UNKNOWN_PARTS.has(name) && sandboxed !== true) return undefined;
-  const toolClass: ToolClass =
-    CLASSES.find((each) => each === given) ??
-    (READING_PROGRAMS.has(name.slice(SHELL.length)) ? 'read' : 'irreversible');
+  const toolClass: ToolClass = CLASSES.find((each) => each === given) ?? 'irreversible';
   return { name, class: toolClass, reads: ['/paths'] };
 }
 

@@ -53,28 +53,18 @@ export function warningsOf(
       }
     }
   }
-  for (const [i, rule] of rules.rules.entries()) {
-    const named = specs.filter(({ name }) => matchesSome(rule.tools, name));
-    const lacks = (has: (spec: ToolSpec) => boolean): boolean =>
-      named.length > 0 && !named.some(has);
-    if (
-      rule.path !== undefined &&
-      lacks((spec) => spec.reads !== undefined || spec.writes !== undefined)
-    )
-      warn(
-        rule.id,
-        ['rules', i, 'path'],
-        'never applies: no tool of the rule declares reads or writes',
-      );
-    if (rule.host !== undefined && lacks((spec) => spec.hosts !== undefined))
-      warn(rule.id, ['rules', i, 'host'], 'never applies: no tool of the rule declares hosts');
-    const unit = rule.amount?.unit;
-    if (unit !== undefined && lacks((spec) => Object.hasOwn(spec.amounts ?? {}, unit)))
-      warn(
-        rule.id,
-        ['rules', i, 'amount'],
-        `never applies: no tool of the rule declares an amount in ${unit}`,
-      );
+  const lacks = (patterns: readonly string[], has: (spec: ToolSpec) => boolean): boolean => {
+    const named = specs.filter(({ name }) => matchesSome(patterns, name));
+    return named.length > 0 && !named.some(has);
+  };
+  for (const [i, { id, path, host, amount, tools: patterns }] of rules.rules.entries()) {
+    const never = (member: string, what: string): void =>
+      warn(id, ['rules', i, member], `never applies: no tool of the rule declares ${what}`);
+    if (path !== undefined && lacks(patterns, hasPaths)) never('path', 'reads or writes');
+    if (host !== undefined && lacks(patterns, ({ hosts }) => hosts !== undefined))
+      never('host', 'hosts');
+    if (amount !== undefined && lacks(patterns, hasAmount(amount.unit)))
+      never('amount', `an amount in ${amount.unit}`);
   }
   for (const [i, rule] of rules.rules.entries()) {
     for (const path of paddedIn(rule)) warn(rule.id, ['rules', i, ...path], PADDED);
@@ -91,29 +81,29 @@ export function warningsOf(
         `does not see the paths of ${blind.join(', ')}; list them under tools with reads or writes`,
       );
   }
-  for (const [i, { id, unit, tools: patterns }] of rules.limits.entries()) {
-    const named = specs.filter(({ name }) => matchesSome(patterns, name));
-    if (
-      unit !== undefined &&
-      named.length > 0 &&
-      !named.some(({ amounts = {} }) => Object.hasOwn(amounts, unit))
-    )
+  for (const [i, { id, unit, tools: patterns }] of rules.limits.entries())
+    if (unit !== undefined && lacks(patterns, hasAmount(unit)))
       warn(
         id,
         ['limits', i, 'unit'],
         `never counts: no tool of the limit declares an amount in ${unit}`,
       );
-  }
-  for (const [i, { id, tools: patterns }] of rules.read_before_write.entries()) {
-    const named = specs.filter(({ name }) => matchesSome(patterns, name));
-    if (named.length > 0 && !named.some(({ writes }) => writes !== undefined))
+  for (const [i, { id, tools: patterns }] of rules.read_before_write.entries())
+    if (lacks(patterns, ({ writes }) => writes !== undefined))
       warn(
         id,
         ['read_before_write', i, 'tools'],
         'never applies: no tool of the rule declares writes',
       );
-  }
   return warnings.sort((a, b) => a.line - b.line || a.column - b.column);
+}
+
+function hasPaths({ reads, writes }: Partial<ToolSpec>): boolean {
+  return reads !== undefined || writes !== undefined;
+}
+
+function hasAmount(unit: string): (spec: ToolSpec) => boolean {
+  return ({ amounts = {} }) => Object.hasOwn(amounts, unit);
 }
 
 const POSITION =
@@ -139,8 +129,7 @@ function undeclared({ tools, rules }: Rules, rule: Rule): readonly string[] {
   return [...new Set(named)].filter((name) => {
     if (name.includes('*') || isBuiltInPattern(name) || !matchesSome(rule.tools, name))
       return false;
-    const { reads, writes } = spec.get(name) ?? {};
-    return reads === undefined && writes === undefined;
+    return !hasPaths(spec.get(name) ?? {});
   });
 }
 

@@ -1,19 +1,11 @@
 import type { Json } from 'assize/internal/base';
 import { hashText } from 'assize/internal/canon';
-import {
-  attend,
-  type CallWorld,
-  callIdOf,
-  closeCall,
-  closeCallsOf,
-  inDoubt,
-  type Outcome,
-} from '#calls';
+import { type CallWorld, callIdOf, closeCall, closeCallsOf, type Outcome } from '#calls';
 import * as answers from '../answers.ts';
-import { doubtText, sessionEnded } from '../sessions.ts';
-import { sessionEvent, type ToolDone, toolDone } from '../shared-events.ts';
+import { sessionBegun, sessionEnded } from '../sessions.ts';
+import { type ToolDone, toolDone } from '../shared-events.ts';
 import * as events from './events.ts';
-import { sessionOf, UNTOLD } from './session-of.ts';
+import { CLAUDE_CODE, UNTOLD } from './session-of.ts';
 
 /** Records an event that only informs. An unknown one is let pass. */
 export async function recorded(
@@ -45,7 +37,7 @@ export async function recorded(
     case 'UserPromptSubmit':
     case 'SessionStart':
     case 'SubagentStart':
-      return begun(world, given, inboxUrl);
+      return sessionBegun(world, given, { program: CLAUDE_CODE, inboxUrl });
     case 'SubagentStop':
     case 'SessionEnd':
       return sessionEnded(world, given);
@@ -137,21 +129,6 @@ async function batchClosed(
     await skillClosed(world, { session_id, tool_use_id, tool_name }, 'unknown');
   }
   return answers.NOTHING;
-}
-
-/** The start of a session, or its next prompt: tells the person of calls in doubt. */
-async function begun(
-  world: CallWorld,
-  given: unknown,
-  inboxUrl: string,
-): Promise<answers.HookAnswer> {
-  const event = sessionEvent.safeParse(given);
-  if (!event.success) return answers.NOTHING;
-  const session = sessionOf(event.data);
-  await attend(world, session);
-  const calls = inDoubt(world, world.now(), session.id);
-  const text = doubtText(world, calls, inboxUrl);
-  return text === undefined ? answers.NOTHING : answers.told(text);
 }
 
 /** The change of a file by a call, so that it can be taken back. */

@@ -1,8 +1,8 @@
 import type { Json } from 'assize/internal/base';
 import type { z } from 'zod';
-import { attend, type CallWorld, callIdOf, closeCall, inDoubt } from '#calls';
+import { attend, type CallWorld, callIdOf, closeCall } from '#calls';
 import * as answers from '../answers.ts';
-import { doubtText, sessionEnded, sessionOf } from '../sessions.ts';
+import { sessionBegun, sessionEnded, sessionOf } from '../sessions.ts';
 import * as shared from '../shared-events.ts';
 import { sessionEvent } from '../shared-events.ts';
 
@@ -23,7 +23,13 @@ export async function recorded(
           );
     }
     case 'SessionStart':
-      return begun(world, given, inboxUrl);
+      // Codex reports no outcome of a command in the background, nor of one that it refuses itself.
+      return sessionBegun(
+        world,
+        given,
+        { program: CODEX, inboxUrl },
+        (call) => call.class !== 'read',
+      );
     case 'UserPromptSubmit':
     case 'SubagentStart': {
       const event = sessionEvent.safeParse(given);
@@ -46,28 +52,6 @@ async function closed(
   const result = tool_response === undefined ? {} : { result: tool_response as Json };
   await closeCall(world, callIdOf(session_id, tool_use_id), { outcome: 'done', ...result });
   return answers.NOTHING;
-}
-
-/**
- * The start of a session: tells the person of changing calls in doubt. Codex reports no outcome of
- * a command that goes on in the background, nor of one that it refuses itself.
- */
-async function begun(
-  world: CallWorld,
-  given: unknown,
-  inboxUrl: string,
-): Promise<answers.HookAnswer> {
-  const event = sessionEvent.safeParse(given);
-  if (!event.success) return answers.NOTHING;
-  const session = sessionOf(event.data, CODEX);
-  const calls = inDoubt(world, world.now(), session.id);
-  await attend(world, session);
-  const text = doubtText(
-    world,
-    calls.filter((call) => call.class !== 'read'),
-    inboxUrl,
-  );
-  return text === undefined ? answers.NOTHING : answers.told(text);
 }
 
 /** The end of a call, as Codex 0.171.0 sends it. It has no exit code. */
