@@ -1,9 +1,10 @@
 import { CliError, entryAt, headOf, type Session, watchedStore } from '@assize/command';
 import type { Json } from 'assize/internal/base';
-import { Replayer, readRow } from 'assize/internal/ledger';
+import { Replayer } from 'assize/internal/ledger';
 import { systemClock } from 'assize/internal/oracle';
 import type { Store } from 'assize/internal/stores';
 import { readable } from 'assize/internal/views';
+import { newestFirst } from '#calls';
 import { type GatewayState, type OpenCall, openCalls } from '#gateway';
 
 /** A call without a known outcome, in its trajectory. */
@@ -12,9 +13,6 @@ export interface FoundCall extends OpenCall {
   /** Absent: they are erased, or their entry is in the source of a branch. */
   readonly args?: Json;
 }
-
-/** Number of entries per read. */
-const PAGE = 500;
 
 /**
  * The open calls of one trajectory, or of every trajectory of the domain `gateway`, the oldest
@@ -90,22 +88,17 @@ async function argsOf(
 ): Promise<ReadonlyMap<string, Json>> {
   const found = new Map<string, Json>();
   const missing = new Set(calls.map(({ id }) => id));
-  const oldest = calls[0]?.at ?? '';
-  let end = missing.size === 0 ? 0 : (await headOf(store, trajectoryId)).seq + 1;
-  while (end > 0 && missing.size > 0) {
-    const from = Math.max(0, end - PAGE);
-    const rows = await store.entries(trajectoryId, { from, limit: end - from });
-    for (const { payload } of rows.reverse().map(readRow)) {
-      if (payload.at < oldest) return found;
-      if (payload.kind !== 'commit' || payload.action.name !== 'call') continue;
-      const read = await values.read(payload, payload.action.args);
-      const { id = '', args } = ('value' in read ? read.value : {}) as {
-        readonly id?: string;
-        readonly args?: Json;
-      };
-      if (missing.delete(id) && args !== undefined) found.set(id, args);
-    }
-    end = from;
+  const [oldest] = calls;
+  if (oldest === undefined) return found;
+  for await (const { payload } of newestFirst(store, trajectoryId, oldest.at)) {
+    if (missing.size === 0) break;
+    if (payload.kind !== 'commit' || payload.action.name !== 'call') continue;
+    const read = await values.read(payload, payload.action.args);
+    const { id = '', args } = ('value' in read ? read.value : {}) as {
+      readonly id?: string;
+      readonly args?: Json;
+    };
+    if (missing.delete(id) && args !== undefined) found.set(id, args);
   }
   return found;
 }

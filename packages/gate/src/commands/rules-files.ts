@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { CliError, readText } from '@assize/command';
+import { CliError, project, readText } from '@assize/command';
 import { isAssizeError } from 'assize/internal/base';
 import {
   type ReadCase,
@@ -11,6 +11,17 @@ import {
   type TrialSet,
   trialFileOf,
 } from '#gateway';
+import { isRulesFile } from './is-rules-file.ts';
+
+/** The rules file that a command is about: the named one, or that of the configuration. */
+export function rulesFileNamed(named: string | undefined): string {
+  const path = named ?? project()?.policyFile;
+  if (path !== undefined && isRulesFile(path)) return path;
+  throw new CliError(
+    'usage',
+    'The configuration names no rules file. Name it, such as assize.yaml, or pass --config.',
+  );
+}
 
 /** A rules file. @throws CliError with file, line and column of each fault */
 export function rulesFileIn(path: string): RulesFile {

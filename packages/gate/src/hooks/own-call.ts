@@ -27,12 +27,11 @@ export async function ownCall(
     args: tool_input as { readonly [name: string]: Json },
   };
   if (found === undefined) return call;
-  const elsewhere = found.filter(
-    ({ server, args }) => server === 'files' && isOfProcess(args['path']),
-  );
   const all = [
     ...found,
-    ...elsewhere.map(({ args }) => unparsed(args['path'])),
+    ...found.flatMap(({ server: of, args: { path } }) =>
+      of === 'files' && isOfProcess(path) ? unparsed(path) : [],
+    ),
     ...(await settingsParts(found, call)),
     ...(await hookParts(found)),
   ];

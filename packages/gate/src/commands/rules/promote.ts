@@ -20,9 +20,8 @@ import { NewestRules, rulesReport } from '#calls';
 import { type Rules, readRules, rulesDigest, trialFileOf } from '#gateway';
 import { gatewayTrajectories } from '../open-calls.ts';
 import { proposeAs } from '../require-person.ts';
-import { rulesFileIn, trialBeside } from '../rules-files.ts';
+import { rulesFileIn, rulesFileNamed, trialBeside } from '../rules-files.ts';
 import { sinceOption } from './report.ts';
-import { rulesFileNamed } from './rules-file.ts';
 
 interface Options extends SharedOptions, OpeningOptions {
   readonly as: string;

@@ -19,8 +19,8 @@ import { type Command, Option } from 'commander';
 import { type RuleCount, type RulesReport, rulesReport, spanBefore } from '#calls';
 import { type GatewayState, type Observation, observingText, rulesStatus } from '#gateway';
 import { gatewayTrajectories } from '../open-calls.ts';
+import { rulesFileNamed } from '../rules-files.ts';
 import { markFalseAlarm } from './mark.ts';
-import { rulesFileNamed } from './rules-file.ts';
 
 interface Options extends SharedOptions {
   readonly since: Instant;

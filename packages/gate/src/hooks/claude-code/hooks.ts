@@ -5,31 +5,14 @@ import type { HookAnswer } from '../answers.ts';
 import * as answers from '../answers.ts';
 import { askCall, hasSandbox, isLetThrough } from '../ask-call.ts';
 import type { HookProgram, Question } from '../handle-event.ts';
+import { sessionOf } from '../sessions.ts';
 import { contentOf } from './call-of.ts';
 import * as events from './events.ts';
-import { type HookOptions, recorded } from './reports.ts';
-import { sessionOf, UNTOLD } from './session-of.ts';
+import { CLAUDE_CODE, type HookOptions, recorded, UNTOLD } from './reports.ts';
 
-/** The events that ask for a permission. */
-export const QUESTIONS: Readonly<Record<string, Question<HookOptions>>> = {
-  PreToolUse: {
-    answer: toolUse,
-    refuse: (reason) => answers.permission('PreToolUse', 'deny', reason),
-  },
-  PreSkillShellCommand: {
-    answer: skillCommand,
-    refuse: (reason) => answers.permission('PreSkillShellCommand', 'deny', reason),
-  },
-  PermissionRequest: { answer: permissionRequest, refuse: answers.refusedRequest },
-  Elicitation: { answer: elicitation, refuse: declined },
-  ConfigChange: { answer: configChange, refuse: blocked },
-};
+type Answer = Question<HookOptions>['answer'];
 
-async function toolUse(
-  world: CallWorld,
-  given: unknown,
-  options: HookOptions,
-): Promise<answers.HookAnswer> {
+const toolUse: Answer = async (world, given, options) => {
   const event = events.askingTool.parse(given);
   const decision = await decided(world, event, options);
   if (decision.kind === 'allowed') {
@@ -48,7 +31,7 @@ async function toolUse(
     canWait ? 'defer' : 'deny',
     answers.reasonOf(decision, options.inboxUrl),
   );
-}
+};
 
 async function decided(
   world: CallWorld,
@@ -56,7 +39,7 @@ async function decided(
   { waitMs, sandbox }: Pick<HookOptions, 'waitMs' | 'sandbox'>,
 ): Promise<Decision> {
   return askCall(world, event, {
-    session: sessionOf(event),
+    session: sessionOf(event, CLAUDE_CODE),
     content: await contentOf(event, hasSandbox(world, sandbox)),
     waitMs,
   });
@@ -75,11 +58,7 @@ function mustConfirm(
  * A command in the text of a skill. Claude Code reports no outcome of it. It ends with the call of
  * the skill, if the model and not the person asked for the skill.
  */
-async function skillCommand(
-  world: CallWorld,
-  given: unknown,
-  options: HookOptions,
-): Promise<answers.HookAnswer> {
+const skillCommand: Answer = async (world, given, options) => {
   const event = events.skillCommand.parse(given);
   const decision = await decided(world, event, { waitMs: options.waitMs });
   if (decision.kind !== 'allowed')
@@ -98,36 +77,29 @@ async function skillCommand(
     'allow',
     'Assize: the rules let the command through.',
   );
-}
+};
 
 /**
  * Claude Code is about to ask the person at the terminal, by a rule of that person. The answer is
  * left to the person if Assize let exactly this call through, and is a refusal otherwise.
  */
-async function permissionRequest(
-  world: CallWorld,
-  given: unknown,
-  { sandbox }: HookOptions,
-): Promise<answers.HookAnswer> {
+const permissionRequest: Answer = async (world, given, { sandbox }) => {
   const event = events.permissionRequest.parse(given);
   const content = await contentOf(event, hasSandbox(world, sandbox));
-  const isOpen = await isLetThrough(world, sessionOf(event), content);
+  const isOpen = await isLetThrough(world, sessionOf(event, CLAUDE_CODE), content);
   return isOpen
     ? answers.NOTHING
     : answers.refusedRequest('Assize: this call was not let through.');
-}
+};
 
 /**
  * A question of an MCP server to the person, whom alone the answer is left to. The event does not
  * say where the server is configured, so no rule about the tools of a server is one about this.
  */
-async function elicitation(
-  world: CallWorld,
-  given: unknown,
-  options: HookOptions,
-): Promise<answers.HookAnswer> {
+const elicitation: Answer = async (world, given, options) => {
   const event = events.elicitation.parse(given);
-  await attend(world, sessionOf(event));
+  const session = sessionOf(event, CLAUDE_CODE);
+  await attend(world, session);
   const { mcp_server_name, message = '', mode = 'form', url, requested_schema } = event;
   const schema =
     requested_schema === undefined ? {} : { requested_schema: requested_schema as Json };
@@ -140,13 +112,7 @@ async function elicitation(
   };
   // The event has no id. Each question is another call, and an approval is found by its content.
   const id = callIdOf(event.session_id, `elicitation-${randomUUID()}`);
-  const call = {
-    id,
-    session: sessionOf(event).id,
-    server: 'claude-code',
-    tool: 'elicitation',
-    args,
-  };
+  const call = { id, session: session.id, server: 'claude-code', tool: 'elicitation', args };
   const decision = await decideCall(world, call, { waitMs: options.waitMs });
   if (decision.kind !== 'allowed') return declined(answers.reasonOf(decision, options.inboxUrl));
   await closeCall(world, id, {
@@ -154,15 +120,15 @@ async function elicitation(
     result: { note: 'The question was left to the person.' },
   });
   return answers.NOTHING;
-}
+};
 
 /** Settings that change during a session could end the hooks, so they wait for the next one. */
-async function configChange(_: CallWorld, given: unknown): Promise<answers.HookAnswer> {
+const configChange: Answer = async (_, given) => {
   const { source, file_path } = events.configChange.parse(given);
   return blocked(
     `Assize: the settings ${file_path ?? source} changed. They take effect in the next session. Check them there: assize init claude-code --check.`,
   );
-}
+};
 
 /** Declines a question of an MCP server to the person. */
 function declined(reason: string): HookAnswer {
@@ -179,4 +145,19 @@ function blocked(reason: string): HookAnswer {
 }
 
 /** The events of Claude Code. */
-export const CLAUDE_CODE_HOOKS: HookProgram<HookOptions> = { questions: QUESTIONS, recorded };
+export const CLAUDE_CODE_HOOKS: HookProgram<HookOptions> = {
+  questions: {
+    PreToolUse: {
+      answer: toolUse,
+      refuse: (reason) => answers.permission('PreToolUse', 'deny', reason),
+    },
+    PreSkillShellCommand: {
+      answer: skillCommand,
+      refuse: (reason) => answers.permission('PreSkillShellCommand', 'deny', reason),
+    },
+    PermissionRequest: { answer: permissionRequest, refuse: answers.refusedRequest },
+    Elicitation: { answer: elicitation, refuse: declined },
+    ConfigChange: { answer: configChange, refuse: blocked },
+  },
+  recorded,
+};

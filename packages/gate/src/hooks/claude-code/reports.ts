@@ -2,18 +2,18 @@ import type { Json } from 'assize/internal/base';
 import { hashText } from 'assize/internal/canon';
 import { type CallWorld, callIdOf, closeCall, closeCallsOf, type Outcome } from '#calls';
 import * as answers from '../answers.ts';
+import type { HookProgram } from '../handle-event.ts';
 import { sessionBegun, sessionEnded } from '../sessions.ts';
 import { type ToolDone, toolDone } from '../shared-events.ts';
 import * as events from './events.ts';
-import { CLAUDE_CODE, UNTOLD } from './session-of.ts';
 
 /** Records an event that only informs. An unknown one is let pass. */
-export async function recorded(
-  world: CallWorld,
-  name: string,
-  given: unknown,
-  { inboxUrl }: HookOptions,
-): Promise<answers.HookAnswer> {
+export const recorded: HookProgram<HookOptions>['recorded'] = async (
+  world,
+  name,
+  given,
+  { inboxUrl },
+) => {
   switch (name) {
     case 'PostToolUse': {
       const event = toolDone.safeParse(given);
@@ -44,7 +44,7 @@ export async function recorded(
     default:
       return answers.NOTHING;
   }
-}
+};
 
 function unread(name: string): answers.HookAnswer {
   return answers.told(
@@ -219,3 +219,9 @@ export interface HookOptions {
   /** The address of the inbox of the console. */
   readonly inboxUrl: string;
 }
+
+/** The name of the program, as sessions have it. */
+export const CLAUDE_CODE = 'Claude Code';
+
+/** The result of a command in the text of a skill. */
+export const UNTOLD = { note: 'Claude Code reports no outcome of a command in a skill.' };

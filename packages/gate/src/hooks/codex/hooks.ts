@@ -1,4 +1,3 @@
-import type { CallWorld } from '#calls';
 import * as answers from '../answers.ts';
 import { askCall, hasSandbox, isLetThrough } from '../ask-call.ts';
 import type { HookProgram, Question } from '../handle-event.ts';
@@ -7,20 +6,9 @@ import { askingTool, toolEvent } from '../shared-events.ts';
 import { contentOf } from './call-of.ts';
 import { CODEX, type HookOptions, recorded } from './reports.ts';
 
-/** The events that ask for a permission. */
-export const QUESTIONS: Readonly<Record<string, Question<HookOptions>>> = {
-  PreToolUse: {
-    answer: toolUse,
-    refuse: (reason) => answers.permission('PreToolUse', 'deny', reason),
-  },
-  PermissionRequest: { answer: permissionRequest, refuse: answers.refusedRequest },
-};
+type Answer = Question<HookOptions>['answer'];
 
-async function toolUse(
-  world: CallWorld,
-  given: unknown,
-  { waitMs, sandbox, inboxUrl }: HookOptions,
-): Promise<answers.HookAnswer> {
+const toolUse: Answer = async (world, given, { waitMs, sandbox, inboxUrl }) => {
   const event = askingTool.parse(given);
   const session = sessionOf(event, CODEX);
   const decision = await askCall(world, event, {
@@ -31,14 +19,14 @@ async function toolUse(
   return decision.kind === 'allowed'
     ? answers.permission('PreToolUse', 'allow', answers.allowedReason(world, decision))
     : answers.permission('PreToolUse', 'deny', answers.reasonOf(decision, inboxUrl));
-}
+};
 
 /**
  * Codex is about to ask the person at the terminal. The answer is left to the person if Assize let
  * exactly this call through, and is a refusal otherwise: a command that was let through for its
  * sandbox must not leave it.
  */
-async function permissionRequest(world: CallWorld, given: unknown): Promise<answers.HookAnswer> {
+const permissionRequest: Answer = async (world, given) => {
   const event = toolEvent.parse(given);
   // Here Codex adds the reason of the model, which is not a part of the call.
   const { description: _, ...tool_input } = event.tool_input;
@@ -47,7 +35,16 @@ async function permissionRequest(world: CallWorld, given: unknown): Promise<answ
   return isOpen
     ? answers.NOTHING
     : answers.refusedRequest('Assize: this call was not let through.');
-}
+};
 
 /** The events of Codex. */
-export const CODEX_HOOKS: HookProgram<HookOptions> = { questions: QUESTIONS, recorded };
+export const CODEX_HOOKS: HookProgram<HookOptions> = {
+  questions: {
+    PreToolUse: {
+      answer: toolUse,
+      refuse: (reason) => answers.permission('PreToolUse', 'deny', reason),
+    },
+    PermissionRequest: { answer: permissionRequest, refuse: answers.refusedRequest },
+  },
+  recorded,
+};

@@ -2,17 +2,18 @@ import type { Json } from 'assize/internal/base';
 import type { z } from 'zod';
 import { attend, type CallWorld, callIdOf, closeCall } from '#calls';
 import * as answers from '../answers.ts';
+import type { HookProgram } from '../handle-event.ts';
 import { sessionBegun, sessionEnded, sessionOf } from '../sessions.ts';
 import * as shared from '../shared-events.ts';
 import { sessionEvent } from '../shared-events.ts';
 
 /** Records an event that only informs. An unknown one is let pass. */
-export async function recorded(
-  world: CallWorld,
-  name: string,
-  given: unknown,
-  { inboxUrl }: HookOptions,
-): Promise<answers.HookAnswer> {
+export const recorded: HookProgram<HookOptions>['recorded'] = async (
+  world,
+  name,
+  given,
+  { inboxUrl },
+) => {
   switch (name) {
     case 'PostToolUse': {
       const event = toolDone.safeParse(given);
@@ -42,7 +43,7 @@ export async function recorded(
     default:
       return answers.NOTHING;
   }
-}
+};
 
 /** Codex reports no exit code, so a call that came to its end is done. */
 async function closed(

@@ -138,12 +138,11 @@ export async function hookParts(parts: readonly CallPart[]): Promise<readonly Ca
   const uses = parts.filter(
     ({ server, tool, args }) => server === 'shell' && tool === 'git' && args['class'] !== 'read',
   );
-  if (uses.length === 0) return [];
-  const entered = parts.filter(({ tool }) => /^(?:git|cd|pushd)$/.test(tool));
-  const places = entered.flatMap(({ args }) => [args['cwd'], ...textsIn(args['paths'])]);
-  const tops = new Set(
-    places.flatMap((place) => (typeof place === 'string' ? (repositoryOf(place) ?? []) : [])),
+  const entered = parts.filter(({ tool }) => uses.length > 0 && /^(?:git|cd|pushd)$/.test(tool));
+  const places = entered.flatMap(({ args }) =>
+    textsIn([args['cwd'] ?? null, args['paths'] ?? []].flat()),
   );
+  const tops = new Set(places.flatMap((place) => repositoryOf(place) ?? []));
   const found: CallPart[] = [];
   for (const top of tops)
     for (const { path, isTold } of hooksIn(await hooksFolder(top), top))
@@ -193,16 +192,8 @@ interface Hook {
 }
 
 function hooksIn(folder: string, top: string): readonly Hook[] {
-  // Husky keeps its own hooks in a folder of its own, and they run the files above it.
-  const isOfHusky = folder.endsWith('/_');
-  const above = isOfHusky ? filesIn(posix.dirname(folder)) : [];
-  return [
-    ...filesIn(folder).map((path) => ({
-      ...hookAt(path, top),
-      ...(isOfHusky && { isTold: true }),
-    })),
-    ...above.map((path) => hookAt(path, top)),
-  ];
+  // Husky keeps its own hooks in such a folder, and they run the files above it.
+  return filesIn(folder.replace(/\/_$/, '')).map((path) => hookAt(path, top));
 }
 
 function hookAt(path: string, top: string): Hook {
@@ -212,18 +203,16 @@ function hookAt(path: string, top: string): Hook {
     const text = textOf(at);
     if (text === undefined) continue;
     isTold &&= text !== null && isOfShell(text);
-    for (const { server, tool, args } of commandParts((text ?? '').replace(HUSKY, ''), {
-      cwd: top,
-    })) {
-      if (server !== 'shell') continue;
+    const parts = commandParts((text ?? '').replace(HUSKY, ''), { cwd: top });
+    for (const { tool, args } of parts.filter(({ server }) => server === 'shell')) {
       isTold &&= tool !== 'dynamic' && tool !== 'unparsed';
-      if (!runsScripts(tool) || args['class'] === 'read') continue;
-      const named = (args['paths'] as readonly string[]).filter((each) => each !== top);
-      for (const each of named.filter((script) => !scripts.has(script))) {
-        isTold &&=
-          scripts.size < SCRIPTS_MAX && (!isInterpreter(tool) || textOf(each) === undefined);
-        if (scripts.size < SCRIPTS_MAX) left.push(each);
-        if (scripts.size < SCRIPTS_MAX) scripts.add(each);
+      const runs = runsScripts(tool) && args['class'] !== 'read';
+      for (const each of runs ? textsIn(args['paths']) : []) {
+        if (each === top || scripts.has(each)) continue;
+        const isRead = scripts.size < SCRIPTS_MAX && !isInterpreter(tool);
+        isTold &&= isRead || textOf(each) === undefined;
+        scripts.add(each);
+        if (isRead) left.push(each);
       }
     }
   }

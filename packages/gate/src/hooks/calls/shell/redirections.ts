@@ -6,12 +6,7 @@ import { shellWord } from './shell-word.ts';
 import { changesWhatRuns } from './variable-names.ts';
 
 /** Files that hold nothing. */
-const DEVICES: ReadonlySet<string> = new Set([
-  '/dev/null',
-  '/dev/stdin',
-  '/dev/stdout',
-  '/dev/stderr',
-]);
+const DEVICE = /^\/dev\/(?:null|std(?:in|out|err))$/;
 
 export function readRedirections(
   redirections: readonly Redirection[],
@@ -49,7 +44,7 @@ function readRedirect(
   const { paths, sure } = placesOf(at, value);
   if (!sure) reading.parts.dynamic(target.text);
   for (const path of paths)
-    if (!DEVICES.has(path))
+    if (!DEVICE.test(path))
       reading.parts.add('shell', operator === '<' ? 'read' : 'write', { path });
 }
 

@@ -5,20 +5,9 @@ import { type Folders, unsure } from './folders.ts';
 import type { Input, Reading } from './reading.ts';
 import { plainWord, type ShellWord } from './shell-word.ts';
 
-/** Shells whose texts are read as texts of bash. */
-const SHELLS: ReadonlySet<string> = new Set([
-  'ash',
-  'bash',
-  'dash',
-  'ksh',
-  'mksh',
-  'rbash',
-  'sh',
-  'zsh',
-]);
-
+/** Whether it is a shell whose texts are read as texts of bash. */
 export function isShell(name: string): boolean {
-  return SHELLS.has(name);
+  return /^(?:ash|bash|dash|m?ksh|rbash|z?sh)$/.test(name);
 }
 
 /**
