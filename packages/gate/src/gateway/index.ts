@@ -49,6 +49,7 @@ export { resourcesOf } from './judge/resources.ts';
 export { HOME_SECRETS, SECRETS } from './judge/secrets.ts';
 export { type NoTurn, runOf, turnOf } from './judge/turns.ts';
 export { agentName, serverName } from './name-forms.ts';
+export { SERVER, TOOL } from './names.ts';
 export {
   filesOf,
   isAlwaysDenied,

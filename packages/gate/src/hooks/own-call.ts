@@ -3,7 +3,7 @@ import { posix } from 'node:path';
 import type { Json } from 'assize/internal/base';
 import { contentHash } from 'assize/internal/canon';
 import type { CallContent, CallPart } from '#calls';
-import { PARTS_MAX } from '#gateway';
+import { PARTS_MAX, SERVER, TOOL } from '#gateway';
 import { canonicalPath, isOfProcess, namedPaths, repositoryOf } from '#reach';
 import { commandParts } from './calls/shell-command.ts';
 import { hookParts, runLater } from './later/later-parts.ts';
@@ -143,12 +143,12 @@ async function bothNames(name: string): Promise<string[]> {
 
 /** A name of a server that rules can name. */
 export function serverName(text: string): string {
-  return /^[A-Za-z0-9][A-Za-z0-9_:@-]{0,99}$/.test(text) ? text : unnamed(text);
+  return SERVER.test(text) ? text : unnamed(text);
 }
 
 /** A name of a tool that rules can name. */
 export function toolName(text: string): string {
-  return /^[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,199}$/.test(text) ? text : unnamed(text);
+  return TOOL.test(text) ? text : unnamed(text);
 }
 
 function unnamed(text: string): string {
