@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
-import type { SandboxProfile } from '#gateway';
+import { isGlob, type SandboxProfile } from '#gateway';
 
 /** Files for which the runtime itself keeps places free in a project, in version 0.0.83. */
 const OF_RUNTIME = [
@@ -22,11 +22,13 @@ export interface IgnoredList {
 
 /**
  * The list with which Git overlooks the mount points of a sandbox: a hidden place, and one that is
- * kept and not there, are devices or empty files in it. Undefined outside of a repository.
+ * kept and not there, are devices or empty files in it. Undefined outside of a repository. `free`:
+ * names in the project for which the sandbox itself keeps places.
  */
 export function mountPoints(
   project: string,
   { unwritable, unreadable }: Pick<SandboxProfile, 'unwritable' | 'unreadable'>,
+  free: readonly string[] = OF_RUNTIME,
 ): IgnoredList | undefined {
   const git = (...args: readonly string[]): string | undefined => {
     const { status, stdout } = spawnSync('git', args, { cwd: project, encoding: 'utf8' });
@@ -35,21 +37,23 @@ export function mountPoints(
   const [top = '', list] =
     git('rev-parse', '--show-toplevel', '--git-path', LIST)?.split('\n') ?? [];
   if (list === undefined) return undefined;
-  const missing = [...unwritable, ...OF_RUNTIME.map((name) => join(project, name))]
+  // What fits a pattern is there.
+  const kept = unwritable.filter((place) => !isGlob(place));
+  const missing = [...kept, ...free.map((name) => join(project, name))]
     .map(firstMissing)
     .concat(unreadable)
     .map((path) => (path === '' ? '' : relative(top, path)))
     .filter((name) => name !== '' && !name.startsWith('.git/') && !name.startsWith('..'));
   const path = resolve(project, list);
   const own = git('config', '--type=path', 'core.excludesFile') ?? join(homedir(), OWN_LIST);
-  const kept = existsSync(own) ? `${readFileSync(own, 'utf8')}\n` : '';
+  const ownText = existsSync(own) ? `${readFileSync(own, 'utf8')}\n` : '';
   const names = [...new Set(missing)].map((name) => `/${name}\n`);
   const variables = {
     GIT_CONFIG_COUNT: '1',
     GIT_CONFIG_KEY_0: 'core.excludesFile',
     GIT_CONFIG_VALUE_0: path,
   };
-  return { path, text: `${kept}${names.join('')}`, variables };
+  return { path, text: `${ownText}${names.join('')}`, variables };
 }
 
 /** Writes the list. Returns its variables. */

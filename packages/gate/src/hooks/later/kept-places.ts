@@ -1,4 +1,4 @@
-import { globSync, statSync } from 'node:fs';
+import { existsSync, globSync, statSync } from 'node:fs';
 import { posix } from 'node:path';
 import { hasStar } from '#gateway';
 import { hookFiles } from './later-parts.ts';
@@ -17,7 +17,10 @@ export async function keptPlaces(project: string): Promise<readonly string[]> {
   const names = whole.flatMap(({ paths }) => paths).map((each) => each.slice('**/'.length));
   const exclude = (path: string): boolean => /(?:^|\/)(?:node_modules|\.git)$/.test(path);
   const found = globSync(patterns, { cwd: project, exclude });
-  const places = [...names.filter((name) => !hasStar(name)), ...found].map((name) =>
+  // A file HEAD beside the repository makes the revision of that name ambiguous.
+  const isFree = (name: string): boolean =>
+    hasStar(name) || (name === 'HEAD' && existsSync(posix.join(project, '.git')));
+  const places = [...names.filter((name) => !isFree(name)), ...found].map((name) =>
     posix.join(project, name),
   );
   // Git itself writes its folder, whose settings and hooks a sandbox keeps anyway.
