@@ -12,10 +12,7 @@ import { notesServer } from '../support/claude-code/notes-server.ts';
 import { runTurn } from '../support/codex/app-server.ts';
 import { callFreeform, callTool, startResponsesApi } from '../support/codex/responses-api.ts';
 import { append, exec, hookedStage, ruledCodex, writeHooks } from '../support/codex/ruled.ts';
-import { runCodex, UNTRUSTED_HOOKS } from '../support/codex/run-codex.ts';
-
-/** A model whose tools have `apply_patch`. */
-const WITH_PATCHES = 'gpt-6.1-terra';
+import { runCodex, UNTRUSTED_HOOKS, WITH_PATCHES } from '../support/codex/run-codex.ts';
 
 const PATCH_OF_CONFIG = `*** Begin Patch
 *** Add File: ../home/.codex/config.toml

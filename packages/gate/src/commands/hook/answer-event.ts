@@ -22,7 +22,7 @@ export interface HookOptions {
   readonly terms?: Readonly<Record<string, string>>;
   /** The rules file of the server, if it is on this machine. */
   readonly rules?: string | undefined;
-  /** The settings file whose sandbox no other settings may open. */
+  /** The settings file whose sandbox nothing else may open. */
   readonly sandbox?: string | undefined;
 }
 
@@ -55,7 +55,7 @@ export async function answerEvent(
   const event = eventIn(given.value);
   if (event === undefined)
     return failed(undefined, 'Standard input has no event: a JSON object is expected.');
-  const [opened] = QUESTIONS.has(event) ? await openedBy(options.sandbox) : [];
+  const [opened] = QUESTIONS.has(event) ? await openedBy(options, given.value) : [];
   if (opened !== undefined) return failed(event, `${opened}.`);
   const asked = await answered(event, given.value, options, SHORT.has(event) ? SHORT_MS : limit);
   if ('value' in asked) return { code: 0, out: asked.value, err: '' };
@@ -84,9 +84,16 @@ async function answered(
   return 'fault' in answer ? answer : readAnswer(agent, event, answer.value);
 }
 
-/** The rules let a call through for its sandbox, so no settings file may open that. */
-async function openedBy(sandbox: string | undefined): Promise<readonly string[]> {
+/** The rules let a call through for its sandbox, so nothing may have opened that. */
+async function openedBy(
+  { agent, sandbox }: HookOptions,
+  event: string,
+): Promise<readonly string[]> {
   if (sandbox === undefined) return [];
+  if (agent === 'codex') {
+    const { turnFaults } = await import('../init/codex/turn-sandbox.ts');
+    return turnFaults(JSON.parse(event), sandbox);
+  }
   const { openedSandbox, settingsFiles } = await import('../init/claude-code/settings-files.ts');
   const { env, platform } = process;
   const project = env['CLAUDE_PROJECT_DIR'] ?? process.cwd();

@@ -33,10 +33,9 @@ export async function runHookLine(args: readonly string[]): Promise<number> {
 
 /** The options of a line, or the text of its fault. */
 function optionsIn(agent: Agent, args: readonly string[]): HookOptions | string {
-  const names = ['url', 'token-file', 'rules', 'trajectory', 'wait'];
-  const terms = agent === 'codex' ? [] : ['pending', 'confirm', 'sandbox-digest'];
-  const more = agent === 'codex' ? [] : ['sandbox'];
-  const options = [...names, ...terms, ...more].map((name) => [name, { type: 'string' } as const]);
+  const names = ['url', 'token-file', 'rules', 'trajectory', 'wait', 'sandbox'];
+  const terms = ['sandbox-digest', ...(agent === 'codex' ? [] : ['pending', 'confirm'])];
+  const options = [...names, ...terms].map((name) => [name, { type: 'string' } as const]);
   let values: { readonly [name: string]: string };
   try {
     ({ values } = parseArgs({ args: [...args], options: Object.fromEntries(options) }) as never);

@@ -35,13 +35,13 @@ export function hook(program: Command): void {
         new Option('--wait <s>', 'seconds that a call waits for a person')
           .argParser(upTo(WAIT_SECONDS_MAX))
           .default(Number(DEFAULTS.wait)),
-      );
+      )
+      .option('--sandbox <file>', 'settings file whose sandbox nothing else may open')
+      .option('--sandbox-digest <digest>', 'of the rules that the sandbox follows');
     if (agent === 'claude-code')
       one
         .option('--pending <answer>', 'the answer after the wait: deny or defer')
-        .option('--confirm <calls>', 'calls that the person at the terminal confirms too')
-        .option('--sandbox <file>', 'settings file whose sandbox no other settings may open')
-        .option('--sandbox-digest <digest>', 'of the rules that the sandbox follows');
+        .option('--confirm <calls>', 'calls that the person at the terminal confirms too');
     withoutStore(one)
       .addHelpText(
         'after',

@@ -91,10 +91,10 @@ export async function ruledCodex(
   };
 }
 
-/** The output of a call, as the model was given it. */
+/** The last output of a call, as the model was given it. */
 export function toldOf({ requests }: ResponsesApi, id: string): string {
-  const outputs = (requests.at(-1)?.input ?? []).filter(
-    ({ type, call_id }) => type.endsWith('_output') && call_id === id,
-  );
-  return JSON.stringify(outputs.at(-1)?.output ?? null);
+  const found = requests
+    .flatMap(({ input }) => input)
+    .findLast(({ type, call_id }) => type.endsWith('_output') && call_id === id);
+  return JSON.stringify(found?.output ?? null);
 }

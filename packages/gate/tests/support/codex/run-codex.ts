@@ -51,6 +51,11 @@ trust_level = "trusted"
 `;
 }
 
+/** The same without a sandbox mode, which would put out a permission profile. */
+export function profileConfig(api: string, project: string): string {
+  return scriptedConfig(api, project).replace(/^sandbox_mode.*\n/m, '');
+}
+
 /** A project with such a configuration. */
 export function codexStage(
   api: string,
@@ -74,9 +79,12 @@ export function codexHook(event: string, command: string, timeout = 10): string 
 /** Runs hooks without the trust of the user. Codex otherwise skips them, and says nothing. */
 export const UNTRUSTED_HOOKS = '--dangerously-bypass-hook-trust';
 
+/** A model whose tools have `apply_patch`. */
+export const WITH_PATCHES = 'gpt-6.1-terra';
+
 /** Runs `codex exec` in the project of a stage. */
 export async function runCodex(
-  { project, home }: AgentStage,
+  { project, home }: Pick<AgentStage, 'project' | 'home'>,
   { prompt, resume, args = [], env = {}, timeoutMs = 60_000, started }: CodexOptions,
 ): Promise<CodexRun> {
   const program = codexProgram();

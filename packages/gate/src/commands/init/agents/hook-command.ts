@@ -22,7 +22,7 @@ export interface HookTerms {
   readonly wait: number;
   readonly pending?: 'deny' | 'defer' | undefined;
   readonly confirm?: 'never' | 'irreversible' | 'changes' | 'always' | undefined;
-  /** The settings file that turns on the sandbox of Claude Code, and the digest of its rules. */
+  /** The settings file that turns on the sandbox of the program, and the digest of its rules. */
   readonly sandbox?: string | undefined;
   readonly sandboxDigest?: string | undefined;
 }

@@ -11,8 +11,8 @@ import {
 } from '@assize/command';
 import { type Command, Option } from 'commander';
 import { type IgnoredList, mountPoints, writeList } from '../../sandbox/mount-points.ts';
-import { sandboxOfRules } from '../../sandbox/profile-in-force.ts';
 import { type AgentOptions, withAgentWorks } from '../agents/agent-command.ts';
+import { clientSandbox, otherSandbox, refuseOwnSandbox } from '../agents/client-sandbox.ts';
 import type { HookTerms } from '../agents/hook-command.ts';
 import {
   hookTerms,
@@ -43,7 +43,6 @@ import {
   TRAJECTORY,
   writeServerFiles,
 } from '../own-server.ts';
-import { firstRules } from '../server-files.ts';
 import { grouped } from './grouped.ts';
 import {
   managedSettings,
@@ -207,11 +206,7 @@ async function sandboxOf(
   const { sandbox = false, user = false } = options;
   if (!sandbox) return undefined;
   if (user) throw new CliError('usage', 'A sandbox is of one project: leave --user.');
-  if (withoutHooks(before)['sandbox'] !== undefined)
-    throw new CliError(
-      'usage',
-      `${path} has a sandbox of its own. Take it out, or leave --sandbox.`,
-    );
+  refuseOwnSandbox(path, withoutHooks(before)['sandbox'] !== undefined);
   return rulesSandbox(path, options, found);
 }
 
@@ -221,20 +216,14 @@ const SECRET_NAMES = /KEY|TOKEN|SECRET|PASSW|CREDENTIAL|^ASSIZE_/i;
 async function rulesSandbox(
   path: string,
   options: Options,
-  { files }: FoundServer,
+  found: FoundServer,
 ): Promise<Sandboxed> {
-  const { server } = options;
-  const isNew = files.length > 0;
-  const place = isNew
-    ? { server, text: firstRules('${project}', { hasSandbox: true }) }
-    : { server };
-  const { profile, project, digest } = await sandboxOfRules(place, { agent: 'claude-code' });
-  const own = [path, tokenFile(options)];
-  const unreadable = [...profile.unreadable.filter((each) => !own.includes(each)), ...own];
-  const list = mountPoints(project, { ...profile, unreadable });
+  const hidden = [path, tokenFile(options)];
+  const client = { agent: 'claude-code', settings: path, hidden } as const;
+  const { profile, project, terms } = await clientSandbox(options.server, found, client);
+  const list = mountPoints(project, profile);
   const secrets = Object.keys(process.env).filter((name) => SECRET_NAMES.test(name));
-  const sandbox = claudeSandbox({ ...profile, unreadable }, secrets);
-  const terms = { sandbox: path, sandboxDigest: digest };
+  const sandbox = claudeSandbox(profile, secrets);
   return { terms, list, added: { sandbox, variables: list?.variables } };
 }
 
@@ -250,11 +239,7 @@ async function sandboxChecked(
   const { terms, added } = await rulesSandbox(file, options, found);
   const isOther =
     sandboxDigest !== terms.sandboxDigest || isOtherSandbox(settings['sandbox'], added.sandbox);
-  const again = 'run assize init claude-code --sandbox again';
-  return [
-    ...openedSandbox(files, file),
-    ...(isOther ? [`the sandbox in ${file} is not that of the rules; ${again}`] : []),
-  ];
+  return [...openedSandbox(files, file), ...(isOther ? [otherSandbox('claude-code', file)] : [])];
 }
 
 /** Shows the change of the settings, and asks. `--yes` agrees, and so does no change at all. */

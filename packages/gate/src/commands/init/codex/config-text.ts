@@ -2,17 +2,17 @@ import { isDeepStrictEqual } from 'node:util';
 import { CliError } from '@assize/command';
 import { isInstance } from 'assize/internal/base';
 import { parse, TomlError } from 'smol-toml';
-import { isOwnCommand } from './hooks.ts';
+import { isOwnCommand, quoted } from './hooks.ts';
 
 /**
- * The text of `config.toml`. Assize adds marked blocks at its end, and takes exactly these out:
- * every other line stays as the person wrote it.
+ * The text of `config.toml`. Assize adds marked blocks, and takes exactly these out: every other
+ * line stays as the person wrote it.
  */
 
 export type Table = { readonly [name: string]: unknown };
 
-/** The name of a block: the hooks, or the trust in the hooks of a file. */
-export type BlockName = 'hooks' | `trust in the hooks of ${string}`;
+/** The name of a block: the sandbox, the hooks, or the trust in the hooks of a file. */
+export type BlockName = 'sandbox' | 'hooks' | `trust in the hooks of ${string}`;
 
 export function trustOf(file: string): BlockName {
   return `trust in the hooks of ${file}`;
@@ -38,14 +38,16 @@ export function parsedConfig(text: string, path: string): Table {
 }
 
 /**
- * The text with a block at its end, in place of an earlier one.
+ * The text with a block at its end, in place of an earlier one. The members of the sandbox belong
+ * to no table, so its block comes first.
  *
  * @throws CliError `bad_input` if the text with the block would say something else than both
  */
 export function withBlock(text: string, name: BlockName, body: string, path: string): string {
   const before = withoutBlock(text, name, path);
-  const gap = before === '' ? '' : before.endsWith('\n') ? '\n' : '\n\n';
-  const after = `${before}${gap}${beginOf(name)}\n${body}${END}\n`;
+  const gap = before === '' ? '' : before.endsWith('\n') || name === 'sandbox' ? '\n' : '\n\n';
+  const block = `${beginOf(name)}\n${body}${END}\n`;
+  const after = name === 'sandbox' ? `${block}${gap}${before}` : `${before}${gap}${block}`;
   const own = parsedConfig(body, path);
   if (
     isDeepStrictEqual(
@@ -98,12 +100,26 @@ export function withoutTrust(text: string, keys: readonly string[]): string {
 
 const HOOK =
   /^\[\[hooks\.(\w+)\]\]\n\n\[\[hooks\.\1\.hooks\]\]\ntype = "command"\ncommand = ("(?:[^"\\\n]|\\.)*")\ntimeout = \d+\n/gm;
+const SANDBOX =
+  /^(?:default_permissions|permissions\.assize|features\.network_proxy|shell_environment_policy)\b.*\n/gm;
 const TRUST = /^\[hooks\.state\."(?:[^"\\\n]|\\.)*"\]\ntrusted_hash = "[^"\n]*"\n/gm;
 
 function withoutOwn(inside: string): string {
   return inside
     .replace(HOOK, (whole, _, command) => (isOwnCommand(JSON.parse(command)) ? '' : whole))
-    .replace(TRUST, '');
+    .replace(TRUST, '')
+    .replace(SANDBOX, '');
+}
+
+/** A table as lines of dotted names, which can stand before each table of a text. */
+export function dottedText(table: Table, above: string = ''): string {
+  return Object.entries(table)
+    .map(([name, value]) => {
+      const path = `${above}${/^[\w-]+$/.test(name) ? name : quoted(name)}`;
+      if (isTable(value)) return dottedText(value, `${path}.`);
+      return `${path} = ${quoted(value)}\n`;
+    })
+    .join('');
 }
 
 /** The tables of both, and the lists of both one after the other. */

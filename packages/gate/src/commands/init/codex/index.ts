@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -11,8 +12,10 @@ import {
   unreadable,
 } from '@assize/command';
 import { type Command, Option } from 'commander';
+import { type IgnoredList, mountPoints, writeList } from '../../sandbox/mount-points.ts';
 import { type AgentOptions, withAgentWorks } from '../agents/agent-command.ts';
-import { hookTermsIn } from '../agents/hook-command.ts';
+import { clientSandbox, otherSandbox, refuseOwnSandbox } from '../agents/client-sandbox.ts';
+import { type HookTerms, hookTermsIn } from '../agents/hook-command.ts';
 import {
   hookTerms,
   installedFaults,
@@ -34,13 +37,23 @@ import {
   serverOf,
   writeServerFiles,
 } from '../own-server.ts';
-import { parsedConfig, trustOf, withBlock, withoutBlock, withoutTrust } from './config-text.ts';
+import {
+  dottedText,
+  parsedConfig,
+  type Table,
+  trustOf,
+  withBlock,
+  withoutBlock,
+  withoutTrust,
+} from './config-text.ts';
 import { configuredFaults, configuredHooks, listedFaults } from './faults.ts';
 import { hooksText, trustText } from './hooks.ts';
-import { type ListedHook, listedHooks } from './listed-hooks.ts';
+import { type ListedHook, listedHooks, wholeConfig } from './listed-hooks.ts';
+import { codexSandbox, hasOwnSandbox, isOtherSandbox } from './sandbox.ts';
 
 interface Options extends AgentOptions {
   readonly project?: boolean;
+  readonly sandbox?: boolean;
   readonly codex: string;
 }
 
@@ -59,6 +72,10 @@ export function initCodex(init: Command): void {
       '--project',
       'only in the project of this folder, in .codex/config.toml, which Codex has to trust',
     )
+    .option(
+      '--sandbox',
+      'with --project: turn on the sandbox of Codex, with the places of the rules',
+    )
     .addOption(new Option('--codex <path>', 'the program of Codex').default('codex'));
   withAgentWorks<Options>(command, { install, undo, check });
 }
@@ -73,10 +90,14 @@ interface Places {
 }
 
 function placesOf({ project, server }: Options): Places {
-  const user = join(process.env['CODEX_HOME'] ?? join(homedir(), '.codex'), 'config.toml');
+  const user = join(codexHome(), 'config.toml');
   if (project !== true) return { hooks: user, trust: user, token: tokenFileOf(server, 'codex') };
   const hooks = resolve('.codex', 'config.toml');
   return { hooks, trust: user, token: tokenFileOf(server, 'codex', hooks) };
+}
+
+function codexHome(): string {
+  return process.env['CODEX_HOME'] ?? join(homedir(), '.codex');
 }
 
 async function install(session: Session, options: Options): Promise<ExitCode> {
@@ -85,14 +106,19 @@ async function install(session: Session, options: Options): Promise<ExitCode> {
   const before = textOf(places.hooks);
   const found = await findServer(options.server, options.url);
   if (found.config !== undefined) await serverOf(options.server, AGENT);
-  const terms = hookTerms(found, options, places.token);
-  const after = withBlock(withoutOwn(before, places), 'hooks', hooksText(terms), places.hooks);
+  const plain = withoutOwn(before, places);
+  const sandbox = await sandboxOf(options, places, plain, found);
+  const terms = { ...hookTerms(found, options, places.token), ...sandbox?.terms };
+  const boxed =
+    sandbox === undefined ? plain : withBlock(plain, 'sandbox', sandbox.text, places.hooks);
+  const after = withBlock(boxed, 'hooks', hooksText(terms), places.hooks);
   const shown = after === before ? after : `${after}${SHOWN_TRUST}`;
   if (!(await agreed(session, options, places, [before, shown], found))) return EXIT.negative;
-  const made = writeServerFiles(options.server, found);
+  const made = writeServerFiles(options.server, found, sandbox !== undefined);
   const config = await serverOf(options.server, AGENT);
   await writeToken(config, AGENT, { file: places.token, note: `hooks in ${places.hooks}` });
-  await writeTrusted(options, places, [before, after]);
+  writeList(sandbox?.list);
+  await writeTrusted(options, places, [before, after], sandbox);
   const { server } = options;
   const files = [...made, places.token];
   const { address } = found;
@@ -105,6 +131,60 @@ async function install(session: Session, options: Options): Promise<ExitCode> {
     server,
     program: 'Codex',
   });
+}
+
+/** The sandbox of the rules, as a configuration has it. */
+interface Sandboxed {
+  readonly table: Table;
+  readonly text: string;
+  readonly list: IgnoredList | undefined;
+  readonly terms: Pick<HookTerms, 'sandbox' | 'sandboxDigest'>;
+}
+
+/** @throws CliError `usage` */
+async function sandboxOf(
+  options: Options,
+  { hooks, token }: Places,
+  plain: string,
+  found: FoundServer,
+): Promise<Sandboxed | undefined> {
+  if (options.sandbox !== true) return undefined;
+  if (options.project !== true)
+    throw new CliError('usage', 'A sandbox is of one project: pass --project too.');
+  const sandbox = await rulesSandbox(options, { hooks, token }, found);
+  refuseOwnSandbox(hooks, hasOwnSandbox(parsedConfig(plain, hooks), sandbox.table));
+  return sandbox;
+}
+
+async function rulesSandbox(
+  { server }: Options,
+  { hooks, token }: Pick<Places, 'hooks' | 'token'>,
+  found: Pick<FoundServer, 'files'>,
+): Promise<Sandboxed> {
+  const client = { agent: 'codex', settings: hooks, hidden: [token] } as const;
+  const { profile, project, terms } = await clientSandbox(server, found, client);
+  // Only what is hidden is mounted: no command can add it to a commit.
+  const list = mountPoints(project, { ...profile, unwritable: [] }, []);
+  const table = codexSandbox(
+    profile,
+    { codexHome: realOf(codexHome()), written: [hooks, token] },
+    list?.variables,
+  );
+  return { table, text: dottedText(table), list, terms };
+}
+
+/** Faults of the sandbox, as Codex itself has it in this folder. */
+async function sandboxFaults(
+  { codex }: Options,
+  { hooks }: Places,
+  { table }: Sandboxed,
+): Promise<string[]> {
+  const config = await wholeConfig(codex, process.cwd());
+  if (isOtherSandbox(config, table, realpathSync(homedir()))) return [otherSandbox('codex', hooks)];
+  const { status, stderr, error } = spawnSync(codex, ['sandbox', '--', 'true'], {
+    encoding: 'utf8',
+  });
+  return status === 0 ? [] : [`the sandbox does not start: ${stderr?.trim() || String(error)}`];
 }
 
 /** Shows the change of the hooks, and asks. `--yes` agrees. */
@@ -127,10 +207,12 @@ const SHOWN_TRUST =
 
 /** Writes the hooks, and the trust in them. If Codex does not take them, the files stay. */
 async function writeTrusted(
-  { codex }: Options,
+  options: Options,
   places: Places,
   [before, text]: readonly [string, string],
+  sandbox: Sandboxed | undefined,
 ): Promise<void> {
+  const { codex } = options;
   const original = withoutOwn(before, places);
   const copy = copyOf(places.hooks, before);
   const copied = (after: string): void =>
@@ -141,7 +223,10 @@ async function writeTrusted(
     copied(text);
     const found = await ownHooks(codex, places);
     write(places.trust, trusting(textOf(places.trust), places, found));
-    const faults = listedFaults(await ownHooks(codex, places));
+    const faults = [
+      ...listedFaults(await ownHooks(codex, places)),
+      ...(sandbox === undefined ? [] : await sandboxFaults(options, places, sandbox)),
+    ];
     if (faults.length > 0)
       throw new CliError('bad_input', `Codex does not take the hooks: ${faults.join('; ')}.`);
     copied(textOf(places.hooks));
@@ -161,7 +246,9 @@ function trusting(text: string, places: Places, found: readonly ListedHook[]): s
 
 /** @throws CliError `bad_input` if hooks of Assize stand outside of its block */
 function withoutOwn(text: string, places: Places): string {
-  const after = withoutBlock(withoutTrustBlock(text, places, places.hooks), 'hooks', places.hooks);
+  const { hooks } = places;
+  const bare = withoutBlock(withoutTrustBlock(text, places, hooks), 'hooks', hooks);
+  const after = withoutBlock(bare, 'sandbox', hooks);
   const [left] = configuredHooks(parsedConfig(after, places.hooks));
   if (left === undefined) return after;
   throw new CliError(
@@ -197,12 +284,27 @@ async function check(session: Session, options: Options): Promise<ExitCode> {
     ...configuredFaults(places.hooks, found),
     ...(await requireVersion(options.codex, CODEX).then(() => [], faultOf)),
     ...(await ownHooks(options.codex, places).then(listedFaults, faultOf)),
+    ...(await sandboxChecked(options, places, terms)),
     ...(terms === undefined ? [] : await installedFaults(terms, options, AGENT)),
   ];
   const { config } = await findServer(options.server, undefined);
   const observed = config === undefined ? [] : observationNotes(config);
   const notes = await toolNotes('codex', options.codex, CODEX_START);
   return showFaults(session, places.hooks, { faults, notes: [...observed, ...notes] });
+}
+
+/** Faults of the sandbox in the configuration, compared with the rules. */
+async function sandboxChecked(
+  options: Options,
+  places: Places,
+  terms: HookTerms | undefined,
+): Promise<readonly string[]> {
+  if (terms?.sandbox === undefined) return [];
+  const found = await findServer(options.server, terms.url);
+  const sandbox = await rulesSandbox(options, places, found);
+  if (terms.sandboxDigest !== sandbox.terms.sandboxDigest)
+    return [otherSandbox('codex', places.hooks)];
+  return sandboxFaults(options, places, sandbox).catch(faultOf);
 }
 
 /** The hooks of the configuration, as Codex knows them in this folder. */
