@@ -26,6 +26,21 @@ test('the first rules hold in each project that a session begins in', () => {
   }
 });
 
+test('a call outside of any project is asked about, and secrets are refused there', () => {
+  const rules = new CompiledRules(readRules(firstRules('${project}', { home: '/home/ada' })).rules);
+  const answer = (path: string): string | undefined => {
+    const parts = [{ tool: 'files/edit', args: { path } }];
+    const { denied, asks } = rules.judge({
+      ...{ agent: 'coder', tool: 'claude-code/Edit', args: {}, parts },
+    });
+    return denied?.rule ?? asks[0]?.rule;
+  };
+  expect(answer('/home/ada/notes.md')).toBe('default');
+  expect(answer('/home/ada/a/.env')).toBe('secrets');
+  expect(answer('/home/ada/.ssh/config')).toBe('secrets');
+  expect(rules.placesFor({ agent: 'coder', tool: 'files/edit' })).toContain('/**/.env');
+});
+
 /** The answer of the first rules of /repo to a command. */
 function answered(command: string, until?: string): string {
   const options = { home: '/home/ada', ...(until !== undefined && { until }) };

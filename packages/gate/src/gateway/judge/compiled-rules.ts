@@ -239,7 +239,7 @@ export class CompiledRules {
         (!isSandboxed || (classes?.includes('read') ?? true)),
     );
     const paths = about.flatMap(({ rule }) => rule.path ?? []);
-    return [...new Set(paths.flatMap((path) => patternFor(path, project) ?? []))];
+    return [...new Set(paths.flatMap((path) => patternFor(path, project ?? ANY_FOLDER) ?? []))];
   }
 
   /** Whether every call of a tool by an agent is denied, whatever its arguments. */
@@ -278,13 +278,16 @@ export class CompiledRules {
     if (first === undefined) return [];
     if ('problem' in writes)
       return { rule: first.id, why: `it cannot be evaluated: ${writes.problem}` };
-    const needs = rules.map((rule) => ({ rule, tops: patternsOf(rule, project) }));
+    const needs = rules.map((rule) => ({ rule, tops: patternsOf(rule, project ?? ANY_FOLDER) }));
     return needs.map(({ rule, tops }) => ({
       ...rule,
       paths: writes.value.filter((path) => tops?.some((top) => mayBeUnder(path, top)) ?? true),
     }));
   }
 }
+
+/** The project of a call outside of any, in rules that refuse or ask. No such call is allowed. */
+const ANY_FOLDER = '/**';
 
 type PlacesFor = Pick<JudgedCall, 'agent' | 'tool'> & { readonly isSandboxed?: boolean };
 
@@ -385,14 +388,14 @@ function pathApplies(rule: Rule, call: JudgedCall, resources: Resources): boolea
   const named = namedPaths(resources);
   if ('problem' in named) return named.problem;
   const paths = [...named.value, ...(call.reaches ?? [])];
-  const tops = patternsOf(rule, call.project);
-  if (rule.effect === 'allow')
+  const isAllow = rule.effect === 'allow';
+  const tops = patternsOf(rule, isAllow ? call.project : (call.project ?? ANY_FOLDER));
+  if (isAllow)
     return (
       named.value.length > 0 &&
       paths.every((path) => tops?.some((top) => isUnder(path, top)) ?? false)
     );
-  if (tops === undefined) return paths.length > 0 && 'the call names no project';
-  return paths.some((path) => tops.some((top) => mayBeUnder(path, top)));
+  return paths.some((path) => tops?.some((top) => mayBeUnder(path, top)) ?? false);
 }
 
 function namedPaths({ reads, writes }: Resources): Found<readonly string[]> {
@@ -411,7 +414,7 @@ function patternsOf(
 
 /** Says which place a call reaches that no path of it names. */
 function reachedText(rule: Rule, { reaches = [], project }: JudgedCall, named: Resources): string {
-  const tops = patternsOf(rule, project) ?? [];
+  const tops = patternsOf(rule, project ?? ANY_FOLDER) ?? [];
   const isMet = (path: string): boolean => tops.some((top) => mayBeUnder(path, top));
   const paths = namedPaths(named);
   if ('value' in paths && paths.value.some(isMet)) return '';
