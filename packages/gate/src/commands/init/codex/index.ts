@@ -30,6 +30,13 @@ import { agreesTo } from '../agreement.ts';
 import { copyOf, putBack, writeCopied } from '../copied-file.ts';
 import { difference } from '../difference.ts';
 import {
+  type ExcludeChange,
+  excluding,
+  including,
+  shownExclude,
+  writeExclude,
+} from '../git-exclude.ts';
+import {
   type FoundServer,
   findServer,
   newFiles,
@@ -113,10 +120,14 @@ async function install(session: Session, options: Options): Promise<ExitCode> {
     sandbox === undefined ? plain : withBlock(plain, 'sandbox', sandbox.text, places.hooks);
   const after = withBlock(boxed, 'hooks', hooksText(terms), places.hooks);
   const shown = after === before ? after : `${after}${SHOWN_TRUST}`;
-  if (!(await agreed(session, options, places, [before, shown], found))) return EXIT.negative;
+  // With --project: Git must not add the paths of this machine to a commit.
+  const exclude = options.project === true ? excluding(places.hooks) : undefined;
+  const change = { texts: [before, shown], exclude } as const;
+  if (!(await agreed(session, options, places, change, found))) return EXIT.negative;
   const made = writeServerFiles(options.server, found, sandbox !== undefined);
   const config = await serverOf(options.server, AGENT);
   await writeToken(config, AGENT, { file: places.token, note: `hooks in ${places.hooks}` });
+  writeExclude(exclude);
   writeList(sandbox?.list);
   await writeTrusted(options, places, [before, after], sandbox);
   const { server } = options;
@@ -187,18 +198,28 @@ async function sandboxFaults(
   return status === 0 ? [] : [`the sandbox does not start: ${stderr?.trim() || String(error)}`];
 }
 
+/** The text of the hooks before and after, and the list of files that Git overlooks. */
+interface Change {
+  readonly texts: readonly [before: string, after: string];
+  readonly exclude: ExcludeChange | undefined;
+}
+
 /** Shows the change of the hooks, and asks. `--yes` agrees. */
 function agreed(
   session: Session,
   { yes }: Options,
   { hooks }: Places,
-  [before, after]: readonly [string, string],
+  { texts: [before, after], exclude }: Change,
   server?: FoundServer,
 ): Promise<boolean> {
   const files = server === undefined ? [] : newFiles(server);
   return agreesTo(session, {
     yes,
-    changes: [...files, { path: hooks, lines: difference(before, after) }],
+    changes: [
+      ...files,
+      { path: hooks, lines: difference(before, after) },
+      ...shownExclude(exclude),
+    ],
   });
 }
 
@@ -266,7 +287,10 @@ async function undo(session: Session, options: Options): Promise<ExitCode> {
   const before = textOf(places.hooks);
   const after = withoutOwn(before, places);
   if (after === before) throw new CliError('usage', `${places.hooks} has no hooks of Assize.`);
-  if (!(await agreed(session, options, places, [before, after]))) return EXIT.negative;
+  const exclude = options.project === true ? including(places.hooks) : undefined;
+  if (!(await agreed(session, options, places, { texts: [before, after], exclude })))
+    return EXIT.negative;
+  writeExclude(exclude);
   const copy = copyOf(places.hooks, before);
   putBack(places.hooks, after, copy);
   const trust = textOf(places.trust);
