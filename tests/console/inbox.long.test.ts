@@ -43,6 +43,7 @@ withConsole(({ blank, serve, open }) => {
     await page.getByLabel('Proposal', { exact: true }).getByText('more than 100').waitFor();
     expect(page.url()).toMatch(/\/inbox\/[0-9a-f]{64}$/);
     await page.keyboard.press('a');
+    await page.keyboard.press('Enter');
     await page.getByText('Nothing waits').waitFor();
     expect(await sums(server)).toEqual({ a: { sum: 200, by: 'boss:ada' } });
   });
@@ -148,6 +149,7 @@ withConsole(({ blank, serve, open }) => {
     await page.getByRole('button', { name: /^Approve/ }).waitFor();
     const second = page.url();
     await page.keyboard.press('a');
+    await page.keyboard.press('Enter');
     await page.getByText('Choose a proposal').waitFor();
     await page.keyboard.press('a');
     await page.waitForTimeout(500);
@@ -168,6 +170,7 @@ withConsole(({ blank, serve, open }) => {
     await page.getByRole('button', { name: /^Approve/ }).waitFor();
     await server.stop();
     await page.keyboard.press('a');
+    await page.keyboard.press('Enter');
     const alert = page
       .getByRole('alert')
       .getByText('Your decision was not confirmed; press again, it counts once.');
@@ -209,6 +212,7 @@ withConsole(({ blank, serve, open }) => {
       route.request().method() === 'GET' ? route.abort() : route.continue(),
     );
     await one.keyboard.press('a');
+    await one.keyboard.press('Enter');
     await one.getByText('Nothing waits').waitFor();
     await two.getByRole('button', { name: /^Approve/ }).click();
     await two
@@ -243,6 +247,7 @@ withConsole(({ blank, serve, open }) => {
     const ada = await open(server, 'human:ada', path);
     await ada.getByText('0 of 2').first().waitFor();
     await ada.keyboard.press('a');
+    await ada.keyboard.press('Enter');
     await ada.getByText('Approved. Another approval is needed.').waitFor();
     const bob = await open(server, 'human:bob', '/inbox');
     await bob.getByText('1 of 2').first().waitFor();
@@ -304,6 +309,7 @@ withConsole(({ blank, serve, open }) => {
     const again = await serve({ store, server: { port: server.port } });
     await page.getByText('Live').waitFor();
     await page.keyboard.press('a');
+    await page.keyboard.press('Enter');
     await page.getByText('Nothing waits').waitFor();
     expect(await sums(again)).toEqual({ a: { sum: 200, by: 'boss:ada' } });
   });
@@ -332,6 +338,7 @@ withConsole(({ blank, serve, open }) => {
     await page.getByText(/It is for boss:ada, boss:bob/).waitFor();
     expect(await page.getByRole('button', { name: /^Approve/ }).count()).toBe(0);
     await page.keyboard.press('a');
+    await page.keyboard.press('Enter');
     expect((await succeed(server, 'approvals.get', { path: { approval: id } })).status).toBe(
       'pending',
     );

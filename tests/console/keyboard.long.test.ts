@@ -103,6 +103,7 @@ withConsole(({ serve, open }) => {
     await page.keyboard.press('j');
     await page.getByRole('button', { name: /^Approve/ }).waitFor();
     await page.keyboard.press('a');
+    await page.keyboard.press('Enter');
     await expect.poll(() => sums(server)).toEqual({ a: { sum: 200, by: 'boss:ada' } });
     await page.getByText('Choose a proposal').waitFor();
     await page.keyboard.press('j');

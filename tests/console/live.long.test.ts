@@ -1,6 +1,8 @@
 /** The live stream of the console, in a real Chromium. */
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { withConsole } from '../support/console/browser.ts';
 import { pay, succeed } from '../support/server/calling.ts';
 import type { TestServer } from '../support/server/serving.ts';
@@ -37,6 +39,33 @@ function rowOf(page: Page, seq: number) {
 }
 
 withConsole(({ serve, open }) => {
+  test('a server that hangs is offline, and live again with its next sign', async () => {
+    const server = await serve();
+    const streams: ServerResponse[] = [];
+    // It begins a stream, and says nothing more.
+    const hanging = createServer((_, response) => {
+      const headers = { 'content-type': 'text/event-stream' };
+      response.writeHead(200, headers).write('event: ready\nid: 3\ndata: {}\n\n');
+      streams.push(response);
+    });
+    await new Promise<void>((done) => hanging.listen(0, '127.0.0.1', done));
+    onTestFinished(() => {
+      hanging.close();
+      hanging.closeAllConnections();
+    });
+    const { port } = hanging.address() as AddressInfo;
+    const page = await open(server, 'auditor:eve', '/activity', {
+      before: (page) =>
+        page.route('**/v1/events*', (route) =>
+          route.continue({ url: `http://127.0.0.1:${port}/v1/events` }),
+        ),
+    });
+    await page.getByText('Live').waitFor();
+    await page.getByText('Offline').waitFor({ timeout: 10_000 });
+    for (const stream of streams) stream.write('event: alive\ndata: {}\n\n');
+    await page.getByText('Live').waitFor();
+  });
+
   test('an entry loads only the data again that it can change', async () => {
     const server = await serve();
     const page = await open(server, 'auditor:eve', '/timeline/main');

@@ -152,6 +152,16 @@ withConsole(({ serve, open }) => {
     expect(await page.getByText('marked').count()).toBe(0);
     await page.getByLabel('Proposal', { exact: true }).focus();
     await page.keyboard.press('a');
+    await page.locator('button:focus', { hasText: 'Approve' }).waitFor();
+    // Esc leaves the button, and the proposal stays.
+    await page.keyboard.press('Escape');
+    expect(await page.locator('button:focus').count()).toBe(0);
+    await page.keyboard.press('Enter');
+    await page.waitForTimeout(300);
+    expect(sent).toEqual([]);
+    expect(new URL(page.url()).pathname).toBe(`/inbox/${first}`);
+    await page.keyboard.press('a');
+    await page.keyboard.press('Enter');
     await page.getByText('Decided: committed').waitFor();
     // The focus goes back to the list, where the keys go on.
     await page.keyboard.press('j');
@@ -187,5 +197,61 @@ withConsole(({ serve, open }) => {
     await page.waitForTimeout(500);
     expect(sent).toEqual([]);
     for (const id of [first, second]) expect(await statusOf(server, id)).toBe('pending');
+  });
+
+  test('letters act no more after a person switched them off', async () => {
+    const server = await serve();
+    const [first] = await waiting(server, 'a', 'b');
+    const page = await open(server, 'boss:ada', `/inbox/${first}`);
+    await page.getByRole('button', { name: /^Approve/ }).waitFor();
+    await page.getByRole('button', { name: /^Account/ }).click();
+    await page.getByRole('menuitem', { name: /single keys off/ }).click();
+    await page.reload();
+    await page.getByRole('button', { name: /^Approve/ }).waitFor();
+    await page.getByLabel('Proposal', { exact: true }).focus();
+    for (const key of ['a', 'j', 'r']) await page.keyboard.press(key);
+    expect(await page.locator('button:focus, input:focus').count()).toBe(0);
+    expect(new URL(page.url()).pathname).toBe(`/inbox/${first}`);
+    await page.keyboard.press('Escape');
+    await page.waitForURL('**/inbox');
+  });
+
+  test('a decision without an answer is given up, and can be looked up', async () => {
+    const server = await serve();
+    const [id] = await waiting(server, 'a');
+    const page = await open(server, 'boss:ada', `/inbox/${id}`);
+    await page.route('**/approve', () => undefined);
+    await page.getByLabel('Reason').fill('the hotel wrote');
+    await page.getByRole('button', { name: /^Approve/ }).click();
+    await page.getByText(/No answer\. What you sent may count/).waitFor();
+    expect(await page.getByLabel('Reason').inputValue()).toBe('the hotel wrote');
+    await page.getByRole('button', { name: 'Check' }).click();
+    await page.getByRole('alert').waitFor({ state: 'detached' });
+    await page.unroute('**/approve');
+    await page.getByRole('button', { name: /^Approve/ }).click();
+    await page.getByText('Decided: committed').waitFor();
+  });
+
+  test('a session that another person ends keeps the page and its text', async () => {
+    const server = await serve();
+    const [id] = await waiting(server, 'a');
+    const page = await open(server, 'boss:ada', `/inbox/${id}`);
+    await page.getByLabel('Reason').fill('the hotel wrote');
+    const { sessions } = await succeed(server, 'sessions.list', { as: 'admin:ann' });
+    for (const { id: session } of sessions)
+      await succeed(server, 'sessions.end', { as: 'admin:ann', path: { session } });
+    await page.getByRole('button', { name: /^Approve/ }).click();
+    const told = page.getByRole('dialog');
+    await told.getByText(/The session was ended by admin:ann at \d{4}-/).waitFor();
+    expect(await page.getByLabel('Reason').inputValue()).toBe('the hotel wrote');
+    expect(await statusOf(server, id)).toBe('pending');
+    const [name = '', value = ''] = (await server.cookieFor('boss:ada')).split('=');
+    await page
+      .context()
+      .addCookies([{ name, value, url: server.url, httpOnly: true, sameSite: 'Lax' }]);
+    await told.getByRole('button', { name: 'I am signed in again' }).click();
+    await told.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: /^Approve/ }).click();
+    await page.getByText('Decided: committed').waitFor();
   });
 });

@@ -1,6 +1,6 @@
 import createClient from 'openapi-fetch';
 import type { paths } from './openapi.d.ts';
-import { NotSentError, type Problem, ProblemError } from './problem.ts';
+import { NoAnswerError, NotSentError, type Problem, ProblemError } from './problem.ts';
 
 /** The API of the server that sent this page. The browser sends the session. */
 export const api = createClient<paths>({ baseUrl: location.origin });
@@ -15,13 +15,27 @@ export function actAs(person: string): void {
 
 let shownPerson: string | undefined;
 
+/** The time for the answer of a change. */
+const DEADLINE_MS = 10_000;
+
+/** Questions that are sent as a POST, and work that takes its time. */
+const NO_DEADLINE =
+  /\/(?:judge|recall|verify|blast|checkpoints|backtests|mining|simulations|incidents)$/;
+
 api.use({
   onRequest: ({ request }) => {
-    if (request.method !== 'GET' && !navigator.onLine) throw new NotSentError();
     if (shownPerson !== undefined)
       request.headers.set('Assize-Person', encodeURIComponent(shownPerson));
-    return request;
+    if (request.method === 'GET') return request;
+    if (!navigator.onLine) throw new NotSentError();
+    if (NO_DEADLINE.test(new URL(request.url).pathname)) return request;
+    const signal = AbortSignal.any([request.signal, AbortSignal.timeout(DEADLINE_MS)]);
+    return new Request(request, { signal });
   },
+  onError: ({ error }) =>
+    error instanceof DOMException && error.name === 'TimeoutError'
+      ? new NoAnswerError()
+      : undefined,
 });
 
 interface Answered<T> {
@@ -30,7 +44,7 @@ interface Answered<T> {
   readonly response: Response;
 }
 
-/** The data of an answer. @throws ProblemError; NotSentError; TypeError without an answer */
+/** The data of an answer. @throws ProblemError; NotSentError; NoAnswerError; TypeError without a connection */
 export async function dataOf<T>(asked: Promise<Answered<T>>): Promise<T> {
   const { data, error } = await asked;
   if (data !== undefined) return data;

@@ -36,6 +36,8 @@ export interface StreamListener {
   readonly onBreak: () => void;
 }
 
+/** The longest time between two signs of life. The server sends one every two seconds. */
+const SILENT_MS = 4_000;
 /** The time before a new connection, after the server has refused one. */
 const AGAIN_MS = 1_000;
 
@@ -47,24 +49,46 @@ const AGAIN_MS = 1_000;
 export function openStream(after: number | undefined, listener: StreamListener): () => void {
   let source: EventSource;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let silence: ReturnType<typeof setTimeout> | undefined;
+  let isSilent = false;
+  let position = after;
+  /** A server that hangs keeps its connections open, and says nothing. */
+  const heard = (): void => {
+    clearTimeout(silence);
+    silence = setTimeout(() => {
+      isSilent = true;
+      listener.onBreak();
+    }, SILENT_MS);
+    if (isSilent && position !== undefined) listener.onReady(position);
+    isSilent = false;
+  };
   const connect = (from?: number): void => {
     source = new EventSource(
       from === undefined ? '/v1/events' : `/v1/events?last_event_id=${from}`,
     );
-    source.addEventListener('ready', ({ lastEventId }) => listener.onReady(Number(lastEventId)));
+    source.addEventListener('ready', ({ lastEventId }) => {
+      position = Number(lastEventId);
+      heard();
+      listener.onReady(position);
+    });
+    source.addEventListener('alive', heard);
     source.addEventListener('error', () => {
+      clearTimeout(silence);
       listener.onBreak();
       // The browser connects again on its own, but not after a refusal.
       if (source.readyState === EventSource.CLOSED) timer = setTimeout(connect, AGAIN_MS);
     });
     for (const kind of KINDS)
-      source.addEventListener(kind, ({ data, lastEventId }: MessageEvent<string>) =>
-        listener.onEntry({ ...JSON.parse(data), kind, position: Number(lastEventId) }),
-      );
+      source.addEventListener(kind, ({ data, lastEventId }: MessageEvent<string>) => {
+        position = Number(lastEventId);
+        heard();
+        listener.onEntry({ ...JSON.parse(data), kind, position });
+      });
   };
   connect(after);
   return () => {
     clearTimeout(timer);
+    clearTimeout(silence);
     source.close();
   };
 }

@@ -19,6 +19,13 @@ export class NotSentError extends Error {
   }
 }
 
+/** A change that got no answer in time. */
+export class NoAnswerError extends Error {
+  constructor() {
+    super('No answer. What you sent may count: look before you send it again.');
+  }
+}
+
 /** The stable code of a problem of the server. Undefined for another error. */
 export function codeOf(error: unknown): string | undefined {
   return error instanceof ProblemError ? error.problem.code : undefined;

@@ -1,11 +1,18 @@
 import { visible } from '@assize/command/internal/terminal/visible.ts';
 import { Menu, UnstyledButton, useMantineColorScheme } from '@mantine/core';
+import { useState } from 'react';
 import { Inert } from '../parts/inert-text.tsx';
+import { hasSingleKeys, setSingleKeys } from '../parts/key-switch.ts';
 import classes from './person-menu.module.css';
 
 /** The signed-in principal, the colours of the pages, and signing out. */
 export function PersonMenu({ name }: { readonly name: string }) {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const [areKeysOn, setKeysOn] = useState(hasSingleKeys);
+  const switchKeys = () => {
+    setSingleKeys(!areKeysOn);
+    setKeysOn(!areKeysOn);
+  };
   return (
     <Menu position="bottom-end">
       <Menu.Target>
@@ -31,6 +38,10 @@ export function PersonMenu({ name }: { readonly name: string }) {
               : `${scheme === 'light' ? 'Light' : 'Dark'} colours`}
           </Menu.Item>
         ))}
+        <Menu.Divider />
+        <Menu.Item onClick={switchKeys}>
+          {areKeysOn ? 'Switch single keys off (j, a, r)' : 'Switch single keys on (j, a, r)'}
+        </Menu.Item>
         <Menu.Divider />
         <Menu.Item onClick={() => void signOut()}>Sign out</Menu.Item>
       </Menu.Dropdown>

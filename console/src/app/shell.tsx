@@ -17,7 +17,7 @@ import { codeOf, hasLostSession } from '../api/problem.ts';
 import { useMe } from '../api/queries.ts';
 import { useApprovals } from '../pages/inbox/approvals-query.ts';
 import { Observing } from '../pages/rules/observing.tsx';
-import { Failed, Loading, OtherPerson, SignedOut } from '../parts/states.tsx';
+import { EndedSession, Failed, Loading, OtherPerson, SignedOut } from '../parts/states.tsx';
 import { Commands } from './commands.tsx';
 import { LiveProvider, useLive } from './live.tsx';
 import { PageGuard } from './page-guard.tsx';
@@ -29,7 +29,8 @@ import classes from './shell.module.css';
 /** The frame of every page: navigation, commands, the person, and whether the page is live. */
 export function Shell({ children }: { readonly children: ReactNode }) {
   const me = useMe();
-  if (me.data === undefined || hasLostSession(me.error))
+  const isOther = codeOf(me.error) === 'session_changed';
+  if (me.data === undefined || isOther)
     return (
       <main className={classes.outside}>
         <p className={classes.brand}>
@@ -40,7 +41,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
           <Loading what="your session" />
         ) : codeOf(me.error) === 'unauthenticated' ? (
           <SignedOut />
-        ) : codeOf(me.error) === 'session_changed' ? (
+        ) : isOther ? (
           <OtherPerson />
         ) : (
           <Failed error={me.error} retry={() => void me.refetch()} />
@@ -50,6 +51,9 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   return (
     <LiveProvider person={me.data.name}>
       <Frame name={me.data.name}>{children}</Frame>
+      {hasLostSession(me.error) && (
+        <EndedSession error={me.error} again={() => void me.refetch()} />
+      )}
     </LiveProvider>
   );
 }

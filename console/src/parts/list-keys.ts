@@ -1,4 +1,5 @@
 import { type HotkeyItem, useHotkeys } from '@mantine/hooks';
+import { hasSingleKeys } from './key-switch.ts';
 
 /** An element with this attribute has keys: they act only while the focus is in it. */
 export const WITH_KEYS = 'data-keys';
@@ -12,6 +13,7 @@ export function useScopedKeys(keys: readonly HotkeyItem[]): void {
     keys.map(([key, act]) => [
       key,
       (event) => {
+        if (key.length === 1 && !hasSingleKeys()) return;
         if (!(event.target instanceof Element) || event.target.closest(`[${WITH_KEYS}]`) === null)
           return;
         event.preventDefault();

@@ -63,15 +63,17 @@ export function SplitView(props: SplitProps) {
   );
 }
 
-/** Escape leaves a field, which keeps its text, for the list or the detail around it. */
+/**
+ * Escape leaves a field, which keeps its text, or a button of a form, for the list or the detail
+ * around it. The next Escape closes the item.
+ */
 function leaveField(event: KeyboardEvent<HTMLElement>): void {
   const { key, target } = event;
-  if (
-    key !== 'Escape' ||
-    !(target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement)
-  )
-    return;
+  if (key !== 'Escape' || !(target instanceof HTMLElement)) return;
+  const isField = target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement;
+  if (!isField && target.closest('button')?.closest('form') == null) return;
   // A choice that is open in the field closes first.
   if (target.getAttribute('aria-expanded') === 'true') return;
+  event.stopPropagation();
   target.closest<HTMLElement>('section[tabindex]')?.focus({ preventScroll: true });
 }

@@ -1,4 +1,15 @@
-import { Alert, Anchor, Button, Center, Code, Loader, Stack, Text, Title } from '@mantine/core';
+import {
+  Alert,
+  Anchor,
+  Button,
+  Center,
+  Code,
+  Loader,
+  Modal,
+  Stack,
+  Text,
+  Title,
+} from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
 import { Link } from 'wouter';
 import { codeOf, isUnanswered } from '../api/problem.ts';
@@ -89,11 +100,42 @@ export function OtherPerson() {
   );
 }
 
+/** The session ended while a page is open. The page stays below, with the text that was written. */
+export function EndedSession({
+  error,
+  again,
+}: {
+  readonly error: unknown;
+  readonly again: () => void;
+}) {
+  const [said = ''] = (error instanceof Error ? error.message : '').split('. ', 1);
+  return (
+    // Its scrolling is not locked: that adds a style element, which the page's policy refuses.
+    <Modal.Root opened onClose={() => undefined} centered lockScroll={false}>
+      <Modal.Overlay />
+      <Modal.Content aria-label={said}>
+        <Modal.Body>
+          <Text fw={600}>{said}.</Text>
+          <SignedOut title="Sign in again in another tab" />
+          <Text size="sm" c="dimmed" ta="center" mb="md">
+            Nothing was sent, and what you wrote is kept here.
+          </Text>
+          <Center>
+            <Button variant="default" onClick={again}>
+              I am signed in again
+            </Button>
+          </Center>
+        </Modal.Body>
+      </Modal.Content>
+    </Modal.Root>
+  );
+}
+
 /** How to sign in. Afterwards this tab shows the page that was asked for. */
-export function SignedOut() {
+export function SignedOut({ title = 'You are not signed in' }: { readonly title?: string }) {
   useEffect(keepWanted, []);
   return (
-    <Empty isPage title="You are not signed in">
+    <Empty isPage title={title}>
       <Stack gap="sm" align="center">
         {hasProvider && (
           <Button component="a" href="/sign-in/oidc">

@@ -1,6 +1,7 @@
-import { Alert } from '@mantine/core';
+import { Alert, Button } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
-import { isUnanswered, NotSentError } from '../../api/problem.ts';
+import { isUnanswered, NoAnswerError, NotSentError } from '../../api/problem.ts';
 import { useLive } from '../../app/live.tsx';
 
 interface ErrorProps {
@@ -15,14 +16,25 @@ export function DecisionError({ error, forget }: ErrorProps) {
   useEffect(() => {
     const isBack = isConnected && !wasConnected.current;
     wasConnected.current = isConnected;
-    if (isBack && (isUnanswered(error) || error instanceof NotSentError)) forget();
+    const isOver = [NotSentError, NoAnswerError].some((kind) => error instanceof kind);
+    if (isBack && (isUnanswered(error) || isOver)) forget();
   }, [isConnected, error, forget]);
+  const queries = useQueryClient();
+  const check = () => {
+    forget();
+    void queries.invalidateQueries();
+  };
   if (error === null) return null;
   return (
     <Alert color="red" mt="xs" role="alert">
       {isUnanswered(error)
         ? 'The server does not answer. Your decision was not confirmed; press again, it counts once.'
         : error.message}
+      {error instanceof NoAnswerError && (
+        <Button mt="xs" size="xs" variant="default" onClick={check}>
+          Check
+        </Button>
+      )}
     </Alert>
   );
 }

@@ -28,6 +28,7 @@ export function DecisionForm({ approval, draft, onDecided }: DecisionProps) {
   const [isRejecting, setRejecting] = useState(false);
   const [lack, setLack] = useState<'rejection' | 'override'>();
   const reasonInput = useRef<HTMLInputElement>(null);
+  const approveButton = useRef<HTMLButtonElement>(null);
   const decide = useDecide();
   const { amendment, override, judgement, answers, isAnswered } = draft;
   const isAmending = amendment.view !== undefined;
@@ -61,7 +62,8 @@ export function DecisionForm({ approval, draft, onDecided }: DecisionProps) {
   const begin = (decision: 'approve' | 'reject') => void send(decision).catch(() => undefined);
   const amend = () => amendment.show(isAmending ? undefined : 'form');
   useScopedKeys([
-    ['a', () => begin('approve')],
+    // A letter alone approves nothing: Enter on the button does.
+    ['a', () => approveButton.current?.focus()],
     ['r', arm],
     ['e', amend],
   ]);
@@ -124,7 +126,9 @@ export function DecisionForm({ approval, draft, onDecided }: DecisionProps) {
       <DecisionError error={decide.error} forget={decide.reset} />
       <Group mt="sm" gap="xs">
         <Button
+          ref={approveButton}
           size="xs"
+          title="The key a comes here, and Enter approves"
           onClick={() => begin('approve')}
           {...(override && { color: 'yellow' })}
           variant={isRefused ? 'default' : 'filled'}

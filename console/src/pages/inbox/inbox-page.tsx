@@ -134,7 +134,7 @@ export function InboxPage() {
               <KeyLegend
                 keys={[
                   ['next and previous', 'j', 'k'],
-                  ['approve', 'a'],
+                  ['to the button that approves', 'a'],
                   ['amend', 'e'],
                   ['reject', 'r'],
                   ['mark, to decide many at once', 'x'],

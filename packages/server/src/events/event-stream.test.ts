@@ -180,7 +180,7 @@ test('a filter passes only entries of its trajectory and kind', async () => {
     ({ value }) => `${Buffer.from(value!)}`,
   );
   expect(texts[0]).toContain('event: ready');
-  expect(texts[1]).toBe(': keep-alive\n\n');
+  expect(texts[1]).toBe('event: alive\ndata: {}\n\n');
   other.leave();
   expect((await other.reader.read()).done).toBe(true);
   expect(other.ended).toHaveBeenCalledTimes(1);

@@ -27,19 +27,19 @@ export interface EventStreamOptions {
    * sent, and while there are none.
    */
   readonly requireStanding: () => Promise<void>;
-  /** Milliseconds between two signs of life. Default 15 s. */
+  /** Milliseconds between two signs of life. Default 2 s. */
   readonly keepAliveMs?: number;
   /** Milliseconds between two checks of the reader while there are no events. Default 5 s. */
   readonly standingMs?: number;
 }
 
-/** A comment that keeps idle connections open. */
-const KEEP_ALIVE = ': keep-alive\n\n';
-const KEEP_ALIVE_MS = 15_000;
+/** Keeps idle connections open, and lets a page see that the server hangs. */
+const KEEP_ALIVE = 'event: alive\ndata: {}\n\n';
+const KEEP_ALIVE_MS = 2_000;
 /**
  * A reader that takes nothing for this many signs of life is cut. It continues from its last id.
  */
-const STALLS_MAX = 4;
+const STALLS_MAX = 30;
 
 /**
  * Server-sent events of the log: one for each entry, with its position as the id. A client that

@@ -211,8 +211,10 @@ const endSession = operation({
   params: z.strictObject({ session: hash }),
   answer: z.strictObject({ ended: z.boolean() }),
   errors: ['not_found'],
-  run: async ({ path, service }) => {
-    if (await service.sessions.endById(path.session)) return { body: { ended: true } };
+  run: async ({ path, caller, service }) => {
+    const now = service.clock.now();
+    if (await service.sessions.endById(path.session, caller.name, now))
+      return { body: { ended: true } };
     throw new ServerError(
       'not_found',
       `There is no session ${path.session}. List them with GET /v1/sessions.`,

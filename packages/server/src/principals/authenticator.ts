@@ -122,6 +122,10 @@ export class Authenticator {
   async #bySession(cookie: string): Promise<Caller> {
     const session = await this.#sessions.find(cookie, this.#clock.now());
     if (session === undefined) throw unauthenticated('The session has ended');
+    if (session.ended !== undefined) {
+      const { by, at } = session.ended;
+      throw unauthenticated(`The session was ended by ${by} at ${at.slice(0, 16)}Z`);
+    }
     const { principal: name, method, person } = session;
     if (method === 'oidc') {
       const caller = person && this.callerOfPerson(person);

@@ -40,11 +40,13 @@ test('a list has each session without its cookie, and ends any of them', async (
   });
   const [first, second] = rows.map(({ id }) => id) as [string, string];
   expect((await collected(sessions.list(first))).map(({ id }) => id)).toEqual([second]);
-  expect(await sessions.endById(hashText(ada))).toBe(true);
-  expect(await sessions.endById(hashText(ada))).toBe(false);
+  expect(await sessions.endById(hashText(ada), 'admin:ann', NOW)).toBe(true);
+  expect(await sessions.endById(hashText(ada), 'admin:ann', NOW)).toBe(false);
   // A cookie is not an id.
-  expect(await sessions.endById(grace)).toBe(false);
-  expect(await sessions.find(ada, NOW)).toBeUndefined();
+  expect(await sessions.endById(grace, 'admin:ann', NOW)).toBe(false);
+  // Its browser is told who ended it, until it would have expired.
+  expect(await sessions.find(ada, NOW)).toMatchObject({ ended: { by: 'admin:ann', at: NOW } });
+  expect((await collected(sessions.list())).map(({ id }) => id)).toEqual([hashText(grace)]);
   expect(await sessions.find(grace, NOW)).toMatchObject({ principal: 'person:grace' });
 });
 

@@ -20,6 +20,8 @@ export interface Session {
   readonly person?: Person;
   readonly created: Instant;
   readonly expires: Instant;
+  /** Who ended it before its time. The row is kept until then, to tell its browser. */
+  readonly ended?: { readonly by: string; readonly at: Instant };
 }
 
 /** A session by its id, which is the hash of its cookie. */
@@ -78,13 +80,19 @@ export class Sessions {
   }
 
   /** Ends a session by its id. Returns false if there is none. */
-  async endById(id: string): Promise<boolean> {
-    return this.#sessions.delete(id);
+  async endById(id: string, by: string, at: Instant): Promise<boolean> {
+    for (;;) {
+      const row = await this.#sessions.get(id);
+      if (row === undefined || row.value.ended !== undefined) return false;
+      const ended = { ...row.value, ended: { by, at } };
+      if (await this.#sessions.put(id, row.version, ended)) return true;
+    }
   }
 
-  /** The sessions after an id, by id. A session that has ended is among them until a sweep. */
+  /** The sessions after an id, by id. A session that has expired is among them until a sweep. */
   async *list(after?: string): AsyncGenerator<SessionRow> {
-    for await (const { key, value } of this.#sessions.list(after)) yield { id: key, ...value };
+    for await (const { key, value } of this.#sessions.list(after))
+      if (value.ended === undefined) yield { id: key, ...value };
   }
 
   /** A code that signs a principal in, once. */
