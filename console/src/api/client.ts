@@ -44,7 +44,11 @@ interface Answered<T> {
   readonly response: Response;
 }
 
-/** The data of an answer. @throws ProblemError; NotSentError; NoAnswerError; TypeError without a connection */
+/**
+ * The data of an answer.
+ *
+ * @throws ProblemError; NotSentError; NoAnswerError; TypeError without a connection
+ */
 export async function dataOf<T>(asked: Promise<Answered<T>>): Promise<T> {
   const { data, error } = await asked;
   if (data !== undefined) return data;

@@ -14,7 +14,7 @@ import type { Store } from 'assize/internal/stores';
 import { maySettle } from '#calls';
 import type { GatewayState } from '#gateway';
 
-/** What a person does to a trajectory as an administrator. */
+/** The change of a trajectory that a person makes as an administrator. */
 interface PersonalAct {
   readonly trajectory: string;
   readonly principal: string;

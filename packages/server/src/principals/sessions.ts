@@ -20,7 +20,7 @@ export interface Session {
   readonly person?: Person;
   readonly created: Instant;
   readonly expires: Instant;
-  /** Who ended it before its time. The row is kept until then, to tell its browser. */
+  /** The person that ended it before its time. The row stays until then, for its browser. */
   readonly ended?: { readonly by: string; readonly at: Instant };
 }
 

@@ -26,7 +26,7 @@ test('the first rules hold in each project that a session begins in', () => {
   }
 });
 
-test('a call outside of any project is asked about, and secrets are refused there', () => {
+test('outside of any project calls are asked about, and secrets refused', () => {
   const rules = new CompiledRules(readRules(firstRules('${project}', { home: '/home/ada' })).rules);
   const answer = (path: string): string | undefined => {
     const parts = [{ tool: 'files/edit', args: { path } }];

@@ -37,7 +37,7 @@ export function mountPoints(
   const [top = '', list] =
     git('rev-parse', '--show-toplevel', '--git-path', LIST)?.split('\n') ?? [];
   if (list === undefined) return undefined;
-  // What fits a pattern is there.
+  // A path that fits a pattern is there.
   const kept = unwritable.filter((place) => !isGlob(place));
   const missing = [...kept, ...free.map((name) => join(project, name))]
     .map(firstMissing)

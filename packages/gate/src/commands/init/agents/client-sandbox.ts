@@ -5,7 +5,7 @@ import type { FoundServer } from '../own-server.ts';
 import { firstRules } from '../server-files.ts';
 import type { HookTerms } from './hook-command.ts';
 
-/** What the rules say, for the sandbox that an agent program has itself. */
+/** The places and hosts of the rules, for the sandbox that an agent program has itself. */
 export interface ClientSandbox {
   readonly profile: SandboxProfile;
   readonly project: string;

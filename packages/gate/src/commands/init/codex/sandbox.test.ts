@@ -22,7 +22,7 @@ const table = codexSandbox(PROFILE, FILES, { GIT_CONFIG_COUNT: '1' });
 const network = (hosts: readonly string[], refusedHosts: readonly string[] = []): Table =>
   codexSandbox({ ...PROFILE, hosts, refusedHosts }, FILES);
 
-test('the places of the rules are those of Codex, and the home folder stays hidden', () => {
+test('Codex gets the places of the rules, and the home stays hidden', () => {
   const places = placesOf(PROFILE, FILES);
   expect(places).toMatchObject({
     ':minimal': 'read',
@@ -32,7 +32,7 @@ test('the places of the rules are those of Codex, and the home folder stays hidd
     [`${HOME}/.codex/auth.json`]: 'deny',
     [`${REPO}/.codex`]: 'read',
     [`${REPO}/**/*.pem`]: 'deny',
-    // What is not there is found when it is.
+    // A place that is missing is found once it is there.
     [`${REPO}/.en[v]`]: 'deny',
     [`${REPO}/.en[v]/**`]: 'deny',
   });
