@@ -11,13 +11,13 @@ import { formatTable, meetsGoal } from '../bench/measure.ts';
 
 /** Lines and tokens at most, in thousands. The goal of all published packages is 155 and less. */
 const LIMITS: Readonly<Record<string, readonly [lines: number, tokens: number]>> = {
-  assize: [88.8, 537.5],
+  assize: [89.3, 541.9],
   '@assize/postgres': [8.4, 39.5],
   '@assize/command': [5.3, 31.1],
-  '@assize/cli': [13.3, 82.7],
-  '@assize/server': [12.6, 83.3],
+  '@assize/cli': [13.3, 82.8],
+  '@assize/server': [12.7, 84.3],
   '@assize/testing': [15.5, 133],
-  '@assize/gate': [31.9, 231.5],
+  '@assize/gate': [32, 232.2],
   '@assize/agents': [15.1, 97.3],
   '@assize/tools': [9.3, 59.7],
   '@assize/audit': [17.5, 110.4],

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { visible } from '../../packages/assize/src/views/visible.ts';
 import { html, markdown } from '../../packages/audit/src/compliance/render/escape.ts';
-import { visible } from '../../packages/command/src/terminal/visible.ts';
 
 /** Texts with many of the characters that matter. */
 const texts = fc.oneof(

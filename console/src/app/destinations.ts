@@ -1,5 +1,5 @@
-import { visible } from '@assize/command/internal/terminal/visible.ts';
 import type { SpotlightActionGroupData } from '@mantine/spotlight';
+import { visible } from 'assize/internal/views/visible.ts';
 import { useLocation } from 'wouter';
 import { api, dataOf } from '../api/client.ts';
 import { useAllTrajectories } from '../api/trajectories-query.ts';

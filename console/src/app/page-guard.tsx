@@ -1,5 +1,5 @@
-import { visible } from '@assize/command/internal/terminal/visible.ts';
 import { Alert, Button, Stack, Text, VisuallyHidden } from '@mantine/core';
+import { visible } from 'assize/internal/views/visible.ts';
 import { Component, type ReactNode } from 'react';
 
 interface GuardProps {

@@ -1,5 +1,5 @@
-import { visible } from '@assize/command/internal/terminal/visible.ts';
 import { Menu, UnstyledButton, useMantineColorScheme } from '@mantine/core';
+import { visible } from 'assize/internal/views/visible.ts';
 import { useState } from 'react';
 import { Inert } from '../parts/inert-text.tsx';
 import { hasSingleKeys, setSingleKeys } from '../parts/key-switch.ts';

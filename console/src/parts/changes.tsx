@@ -1,6 +1,6 @@
-import { visibleJson } from '@assize/command/internal/terminal/visible.ts';
 import { Table, Text } from '@mantine/core';
 import { type UseQueryResult, useQueries } from '@tanstack/react-query';
+import { visibleJson } from 'assize/internal/views/visible.ts';
 import { entriesOf } from '../api/changed-by.ts';
 import { api, dataOf } from '../api/client.ts';
 import { codeOf } from '../api/problem.ts';

@@ -1,4 +1,4 @@
-import { visible } from '@assize/command/internal/terminal/visible.ts';
+import { visible } from 'assize/internal/views/visible.ts';
 import { Fragment } from 'react';
 
 /** The characters of a text that a reader would not see, apart from line breaks. */

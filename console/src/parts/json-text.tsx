@@ -1,4 +1,4 @@
-import { visible, visibleJson } from '@assize/command/internal/terminal/visible.ts';
+import { visible, visibleJson } from 'assize/internal/views/visible.ts';
 import classes from './json-text.module.css';
 
 /** A JSON value as indented text, in which each invisible character is an escape. */

@@ -1,5 +1,5 @@
-import { visible } from '@assize/command/internal/terminal/visible.ts';
 import { notifications } from '@mantine/notifications';
+import { visible } from 'assize/internal/views/visible.ts';
 
 /** Shows a short message for some seconds. It may name things of agents. */
 export function tell(message: string): void {

@@ -1,9 +1,9 @@
 import { AssizeError, isAssizeError, isInstance, thrownText } from 'assize/internal/base';
+import { visible, visibleJson } from 'assize/internal/views';
 import { CommanderError } from 'commander';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { Interrupted } from './terminal/interrupt.ts';
 import { OutputClosed, OutputUnwritable, writeTo } from './terminal/output.ts';
-import { visible, visibleJson } from './terminal/visible.ts';
 import { withoutPasswords } from './terminal/without-passwords.ts';
 import { widthOf, wrapped } from './terminal/wrapped.ts';
 

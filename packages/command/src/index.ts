@@ -4,6 +4,8 @@
  *
  * Guarantees: text of others is printed visibly, and a store that a command opened is closed.
  */
+
+export { visible, visibleJson } from 'assize/internal/views';
 export { CliError, described, note, report, say } from './errors.ts';
 export { EXIT, type ExitCode } from './exit-codes.ts';
 export {
@@ -172,5 +174,4 @@ export {
 export { Progress } from './terminal/progress.ts';
 export { callLines, findingLines, printRuling, rulingLine } from './terminal/ruling-text.ts';
 export { shortJson, shortText } from './terminal/short-json.ts';
-export { visible, visibleJson } from './terminal/visible.ts';
 export { hidePasswordsIn, withoutPasswords } from './terminal/without-passwords.ts';

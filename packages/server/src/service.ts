@@ -4,6 +4,7 @@ import { operationsOf, type Tokens } from '@assize/command/operation';
 import type { GateService } from '@assize/gate/internal/operations';
 import type { Deployment } from 'assize/internal/config';
 import type { Migration } from 'assize/internal/kernel';
+import type { DomainActions } from 'assize/internal/views';
 import type { Blocks } from './activity/blocks.ts';
 import type { Metrics } from './log/metrics.ts';
 import type { FailedNotices } from './notices/queue/failed-notices.ts';
@@ -19,6 +20,8 @@ export interface ServerService extends AgentsService, AuditService, GateService 
   readonly names: FreeNames;
   readonly metrics: Metrics;
   readonly failedNotices: FailedNotices;
+  /** The words of actions, by trajectory. */
+  readonly actions: DomainActions;
   /** The facts of entries by which they are found. */
   readonly activity: Blocks;
   /** The deployment over several stores that the server is part of. */

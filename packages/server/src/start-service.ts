@@ -27,6 +27,7 @@ import { readRow } from 'assize/internal/ledger';
 import { systemClock, systemRandom } from 'assize/internal/oracle';
 import { Assize, type Background } from 'assize/internal/runtime';
 import { checkpointFile, type Store, sideSecretOf } from 'assize/internal/stores';
+import { DomainActions } from 'assize/internal/views';
 import { Blocks } from './activity/blocks.ts';
 import type { Metrics } from './log/metrics.ts';
 import { FailedNotices } from './notices/queue/failed-notices.ts';
@@ -149,6 +150,7 @@ export async function startService(
       domainToRun: (recorded) => domainToRun(recorded, { domains }),
     }),
     activity: new Blocks(store, sideSecretOf(root)),
+    actions: new DomainActions(store, domains),
     failedNotices: new FailedNotices(store, receivers, clock, wakeNotices),
     deployment,
     policyOf: options.policyOf,

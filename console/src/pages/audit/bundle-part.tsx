@@ -1,5 +1,5 @@
-import { visible } from '@assize/command/internal/terminal/visible.ts';
 import { Autocomplete, SegmentedControl, Select, Text, TextInput } from '@mantine/core';
+import { visible } from 'assize/internal/views/visible.ts';
 import { useAllTrajectories } from '../../api/trajectories-query.ts';
 import { BundleButton } from '../../parts/bundle-button.tsx';
 import { InstantInput } from '../../parts/instant-input.tsx';

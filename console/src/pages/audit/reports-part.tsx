@@ -1,7 +1,7 @@
 import { emptyText } from '@assize/audit/internal/compliance/render/words.ts';
-import { visible } from '@assize/command/internal/terminal/visible.ts';
 import { Button, Group, Select, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
+import { visible } from 'assize/internal/views/visible.ts';
 import { useState } from 'react';
 import { api, dataOf } from '../../api/client.ts';
 import { useAllTrajectories } from '../../api/trajectories-query.ts';

@@ -1,4 +1,4 @@
-import { visible } from '@assize/command/internal/terminal/visible.ts';
+import { visible } from 'assize/internal/views/visible.ts';
 import type { MouseEvent } from 'react';
 import { useLocation } from 'wouter';
 import { timelineHref } from '../../parts/addresses.ts';

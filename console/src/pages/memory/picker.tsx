@@ -1,5 +1,5 @@
-import { visible } from '@assize/command/internal/terminal/visible.ts';
 import { Select } from '@mantine/core';
+import { visible } from 'assize/internal/views/visible.ts';
 
 interface PickerProps {
   readonly label: string;

@@ -1,4 +1,4 @@
-import { visible } from '@assize/command/internal/terminal/visible.ts';
+import { visible } from 'assize/internal/views/visible.ts';
 import { OPEN_END } from '../../parts/times.ts';
 import type { Fact } from './memory-queries.ts';
 

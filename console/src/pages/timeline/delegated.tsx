@@ -1,5 +1,5 @@
-import { visible } from '@assize/command/internal/terminal/visible.ts';
 import { Anchor } from '@mantine/core';
+import { visible } from 'assize/internal/views/visible.ts';
 import { Link } from 'wouter';
 import { timelineHref } from '../../parts/addresses.ts';
 import { EntryLink } from '../../parts/entry-link.tsx';

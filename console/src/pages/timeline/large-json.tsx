@@ -1,5 +1,5 @@
-import { visibleJson } from '@assize/command/internal/terminal/visible.ts';
 import { Anchor, Text, TextInput } from '@mantine/core';
+import { visibleJson } from 'assize/internal/views/visible.ts';
 import { Inert } from '../../parts/inert-text.tsx';
 import { ShowMore } from '../../parts/show-more.tsx';
 import classes from './entry-panel.module.css';

@@ -1,5 +1,5 @@
-import { visible } from '@assize/command/internal/terminal/visible.ts';
 import { Group, Text, Title, VisuallyHidden } from '@mantine/core';
+import { visible } from 'assize/internal/views/visible.ts';
 import { Redirect } from 'wouter';
 import { useAllTrajectories } from '../../api/trajectories-query.ts';
 import { timelineHref } from '../../parts/addresses.ts';

@@ -1,5 +1,5 @@
-import { visible } from '@assize/command/internal/terminal/visible.ts';
 import { Select } from '@mantine/core';
+import { visible } from 'assize/internal/views/visible.ts';
 import { useLocation } from 'wouter';
 import { useAllTrajectories } from '../../api/trajectories-query.ts';
 import { timelineHref } from '../../parts/addresses.ts';

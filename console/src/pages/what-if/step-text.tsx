@@ -1,4 +1,4 @@
-import { visible } from '@assize/command/internal/terminal/visible.ts';
+import { visible } from 'assize/internal/views/visible.ts';
 import { Inert } from '../../parts/inert-text.tsx';
 import { roleText } from '../../parts/role-text.ts';
 import { RulingMark, type RulingName } from '../../parts/ruling-mark.tsx';

@@ -1,5 +1,5 @@
-import { visible } from '@assize/command/internal/terminal/visible.ts';
 import { Select, Text, Title } from '@mantine/core';
+import { visible } from 'assize/internal/views/visible.ts';
 import { useEffect, useRef, useState } from 'react';
 import { useLocation, useParams, useSearchParams } from 'wouter';
 import { type TrajectoryInfo, useAllTrajectories } from '../../api/trajectories-query.ts';

@@ -1,5 +1,5 @@
-import { visible } from '@assize/command/internal/terminal/visible.ts';
 import { Select } from '@mantine/core';
+import { visible } from 'assize/internal/views/visible.ts';
 import type { FieldProps } from './field-props.ts';
 import { choicesOf } from './schema.ts';
 import { wordsOf } from './words.tsx';

@@ -1,5 +1,5 @@
-import { visibleJson } from '@assize/command/internal/terminal/visible.ts';
 import { Textarea } from '@mantine/core';
+import { visibleJson } from 'assize/internal/views/visible.ts';
 import { useState } from 'react';
 import type { FieldProps } from './field-props.ts';
 import { parsed, Unreadable } from './unreadable.ts';

@@ -1,5 +1,5 @@
-import { visible } from '@assize/command/internal/terminal/visible.ts';
 import { Text, Textarea, TextInput } from '@mantine/core';
+import { visible } from 'assize/internal/views/visible.ts';
 import { Inert } from '../inert-text.tsx';
 import type { FieldProps } from './field-props.ts';
 import { wordsOf } from './words.tsx';

@@ -81,6 +81,13 @@ export { offersSameActions } from './domain/offers-same-actions.ts';
 export type { DeepPartial, StatePart } from './domain/part-types.ts';
 export type { ValidPointer, ValueAt } from './domain/path-types.ts';
 export {
+  namesIn,
+  type Presentation,
+  type PresentedField,
+  type PresentedTools,
+  presentation,
+} from './domain/presentation.ts';
+export {
   beginsLike,
   faultOfName,
   hasReservedPrefix,

@@ -15,6 +15,7 @@ export {
   stepOf,
 } from './delegations.ts';
 export { actionView, domainView } from './domain.ts';
+export { DomainActions } from './domain-actions.ts';
 export { type CallTexts, callTextsOf } from './effect-calls.ts';
 export {
   effectTransactionView,
@@ -28,6 +29,23 @@ export { type Divergence, divergenceOf, type Span } from './lineage.ts';
 export { type Override, overridesIn, overridesText, overrideText } from './overrides.ts';
 export { type PendingParts, pendingParts, pendingView, type Questions } from './pending.ts';
 export { type CallAnswer, callAnswer, type RulingDocument, rulingView } from './ruling.ts';
-export { amendmentText, causeOf, RULINGS, type Summary, shortTime, summaryOf } from './summary.ts';
+export {
+  type Amount,
+  type Presented,
+  presentationOf,
+  type Shown,
+  type ShownField,
+  shownOf,
+} from './shown.ts';
+export {
+  amendmentText,
+  causeOf,
+  RULINGS,
+  type Summary,
+  type SummaryContext,
+  shortTime,
+  summaryOf,
+} from './summary.ts';
 export { type ToolCall, toolCalls } from './tool-calls.ts';
 export type { EntryTrace } from './trace.ts';
+export { visible, visibleJson } from './visible.ts';

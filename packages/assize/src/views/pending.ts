@@ -1,4 +1,5 @@
 import type { Json } from '#base';
+import type { Domain } from '#kernel';
 import {
   approvalsOf,
   type EntryRow,
@@ -12,6 +13,7 @@ import {
 } from '#ledger';
 import { type AskedQuestion, requestOf, withdrawnSourceOf } from '#runtime';
 import { overridesIn } from './overrides.ts';
+import { presentationOf, shownOf } from './shown.ts';
 import { toolCalls } from './tool-calls.ts';
 
 /** The choices required before an approval. Empty if there are none. */
@@ -84,8 +86,15 @@ async function questionsIn(
   return 'value' in held ? (held.value as unknown as readonly AskedQuestion[]) : 'erased';
 }
 
-/** A pending proposal as a document: the calls, the changes and the cost of its approval. */
-export async function pendingView(store: LedgerStore, parts: PendingParts) {
+/**
+ * A pending proposal as a document: the calls, the changes and the cost of its approval, and its
+ * words by the actions of its domain.
+ */
+export async function pendingView(
+  store: LedgerStore,
+  parts: PendingParts,
+  actions: Domain['actions'],
+) {
   const { id, payload, request, args, changes, observations, questions, withdrawn } = parts;
   const {
     trajectory_id,
@@ -103,6 +112,9 @@ export async function pendingView(store: LedgerStore, parts: PendingParts) {
   const { action, budget_cost, delta, approval } = proposal;
   const { needed, given } = approvalsOf(payload);
   const overrides = overridesIn(payload);
+  const asked = { name: action.name, args };
+  const presented = actions[action.name]?.present;
+  const present = presentationOf(asked, presented);
   return {
     id,
     of: isEffectPending(payload) ? ('effect' as const) : ('proposal' as const),
@@ -111,6 +123,8 @@ export async function pendingView(store: LedgerStore, parts: PendingParts) {
     seq,
     at,
     action: { name: action.name, role: action.role, ...(args !== undefined && { args }) },
+    shown: shownOf(asked, presented),
+    ...(present !== undefined && { present }),
     budget_cost,
     changes,
     observations,

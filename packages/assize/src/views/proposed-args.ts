@@ -1,3 +1,4 @@
+import type { Json } from '#base';
 import { canonicalize, WORLD_LIMITS } from '#canon';
 import { isBlobRef, type Payload, type Stored } from '#ledger';
 
@@ -6,15 +7,9 @@ const SHOWN_MAX = 80;
 /** The detail of a summary has the arguments of built-in actions. */
 const BUILT_IN = 'assize.';
 
-/**
- * The start of the proposed arguments as canonical text, with a mark where it is cut. Undefined for
- * an entry without any, and for large and sensitive values, which are stored apart.
- */
-export function proposedArgs(payload: Payload): string | undefined {
-  const action = proposedIn(payload);
-  if (action === undefined || action.name.startsWith(BUILT_IN) || isBlobRef(action.args))
-    return undefined;
-  const text = canonicalize(action.args, WORLD_LIMITS);
+/** The start of arguments as canonical text, with a mark where it is cut. */
+export function argsText(args: Json): string {
+  const text = canonicalize(args, WORLD_LIMITS);
   return text.length <= SHOWN_MAX ? text : `${wholeCharacters(text.slice(0, SHOWN_MAX))}…`;
 }
 
@@ -23,9 +18,19 @@ function wholeCharacters(text: string): string {
   return text.isWellFormed() ? text : text.slice(0, -1);
 }
 
-function proposedIn(
+/**
+ * The proposed action of an entry. Undefined for an entry without one, for a built-in action, and
+ * for large and sensitive arguments, which are stored apart.
+ */
+export function proposedIn(
   payload: Payload,
-): { readonly name: string; readonly args: Stored } | undefined {
+): { readonly name: string; readonly args: Json } | undefined {
+  const { name, args } = actionIn(payload) ?? {};
+  if (name === undefined || name.startsWith(BUILT_IN) || isBlobRef(args)) return undefined;
+  return { name, args: args as Json };
+}
+
+function actionIn(payload: Payload): { readonly name: string; readonly args: Stored } | undefined {
   switch (payload.kind) {
     case 'commit':
       return payload.action;

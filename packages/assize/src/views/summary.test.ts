@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { settlementCases } from '../../../../tests/support/ledger/settlement-cases.ts';
-import { proposedArgs } from './proposed-args.ts';
+import { argsText, proposedIn } from './proposed-args.ts';
 import { summaryOf } from './summary.ts';
 
 test('compensated effects are distinguished from effects that never happened', async () => {
@@ -20,7 +20,8 @@ test('arguments are cut between characters; values stored apart are not shown', 
       kind: 'commit',
       action: { name: 'pay', role: { name: 'Clerk', params: {} }, args },
     };
-    return proposedArgs(payload as never);
+    const asked = proposedIn(payload as never);
+    return asked && argsText(asked.args);
   };
   expect(commit({ cents: 5, to: 'ada' })).toBe('{"cents":5,"to":"ada"}');
   expect(commit({ t: `a${'😀'.repeat(60)}` })).toBe(`{"t":"a${'😀'.repeat(36)}…`);

@@ -1,4 +1,5 @@
 import { canonicalize } from '#canon';
+import type { Domain } from '#kernel';
 import {
   type EntryKind,
   type EntryRow,
@@ -20,7 +21,8 @@ import { counted } from './counted.ts';
 import { type Conclusions, type DelegationStep, stepOf } from './delegations.ts';
 import { readable, shortId } from './entries.ts';
 import { type Override, overridesIn } from './overrides.ts';
-import { proposedArgs } from './proposed-args.ts';
+import { argsText, proposedIn } from './proposed-args.ts';
+import { shownOf } from './shown.ts';
 
 /** The outcomes of entries. */
 export const RULINGS = [
@@ -49,6 +51,8 @@ export interface Summary {
   readonly role_params?: RoleRef['params'];
   /** The start of the proposed arguments. Absent for values that are stored apart. */
   readonly args?: string;
+  /** The proposed action in words. Absent as `args`, and without the actions of a domain. */
+  readonly title?: string;
   /** The outcome of the entry. */
   readonly ruling: (typeof RULINGS)[number];
   readonly reason?: string;
@@ -64,13 +68,21 @@ export interface Summary {
   readonly delegation?: DelegationStep;
 }
 
+export interface SummaryContext {
+  readonly conclusions?: Conclusions | undefined;
+  readonly actions?: Domain['actions'] | undefined;
+}
+
 /** To the second, which is enough in text. JSON has the full time. */
 export function shortTime(at: string): string {
   return at === '' ? '' : `${at.slice(0, 19)}Z`;
 }
 
-/** With `conclusions`, a starting delegation shows whether it is open. */
-export function summaryOf(row: EntryRow, conclusions?: Conclusions): Summary {
+/**
+ * With `conclusions`, a starting delegation shows whether it is open. With the actions of the
+ * domain, a proposal has its title.
+ */
+export function summaryOf(row: EntryRow, { conclusions, actions }: SummaryContext = {}): Summary {
   const { seq, id, kind } = row;
   const entry = readable(row);
   if (entry === undefined) {
@@ -78,7 +90,11 @@ export function summaryOf(row: EntryRow, conclusions?: Conclusions): Summary {
     return { seq, id, kind, at: '', ruling: 'unreadable', detail: `${fault}; run assize verify` };
   }
   const { payload } = entry;
-  const args = optional({ args: proposedArgs(payload) });
+  const asked = proposedIn(payload);
+  const args = optional({
+    args: asked && argsText(asked.args),
+    title: asked && actions && shownOf(asked, actions[asked.name]?.present).title,
+  });
   return { seq, id, kind, at: payload.at, ...ruledOf(row, payload, conclusions), ...args };
 }
 

@@ -186,7 +186,7 @@ function listEntries(session: Session, trajectory: string, options: Options): Pr
       const delegation = rows.find(({ kind }) => kind === 'delegation');
       if (delegation !== undefined)
         conclusions ??= await conclusionsOf(store, trajectory, delegation.seq);
-      const page = rows.map((row) => summaryOf(row, conclusions));
+      const page = rows.map((row) => summaryOf(row, { conclusions }));
       if (json) summaries.push(...page);
       else
         out.table(

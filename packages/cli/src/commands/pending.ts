@@ -23,16 +23,20 @@ import {
 import { systemClock } from 'assize/internal/oracle';
 import type { Store } from 'assize/internal/stores';
 import {
+  type DomainActions,
   type PendingParts,
   pendingParts,
   pendingView,
+  presentationOf,
   shortId,
   shortTime,
+  shownOf,
   toolCalls,
 } from 'assize/internal/views';
 import type { Command } from 'commander';
 import { printEffect, printProposal } from '../render/proposal-text.ts';
 import { printQuestions, printWithdrawn } from '../render/questions.ts';
+import { projectWords } from '../store/project-domains.ts';
 
 interface Options extends SharedOptions {
   readonly channel?: string;
@@ -59,6 +63,7 @@ export function pending(program: Command): void {
       inSession((session, { channel, full = false }: Options, trajectory?: string) =>
         session.withStore('readonly', async (store) => {
           const { open: all, halted } = await openPendings(session, store, trajectory);
+          const words = await projectWords(store);
           const asked =
             channel === undefined ? all : all.filter(({ payload }) => payload.channel === channel);
           session.progress.end();
@@ -67,7 +72,11 @@ export function pending(program: Command): void {
           const expired = asked.filter(({ payload }) => isExpired(payload, now));
           if (session.json)
             session.out.document({
-              pending: await Promise.all(open.map((each) => pendingView(store, each))),
+              pending: await Promise.all(
+                open.map(async (each) =>
+                  pendingView(store, each, await words.of(each.payload.trajectory_id)),
+                ),
+              ),
               expired: expired.map(({ id, payload: { trajectory_id, expires } }) => ({
                 id,
                 trajectory_id,
@@ -77,7 +86,7 @@ export function pending(program: Command): void {
             });
           else {
             printHalted(session.out, halted);
-            await print(session, store, open, expired, full);
+            await print(session, store, words, open, expired, full);
           }
           return EXIT.ok;
         }),
@@ -144,6 +153,7 @@ function approvalsSoFar(payload: PendingPayload): string[] {
 async function print(
   { out, again }: Session,
   store: Store,
+  words: DomainActions,
   open: readonly Open[],
   expired: readonly Open[],
   isFull: boolean,
@@ -153,6 +163,14 @@ async function print(
     out.line(line`No decision is pending.`);
     return;
   }
+  const titles = await Promise.all(
+    open.map(async (each) => {
+      const asked = { name: each.payload.proposal.action.name, args: each.args };
+      const { [asked.name]: action } = await words.of(each.payload.trajectory_id);
+      const isSaid = presentationOf(asked, action?.present) !== undefined;
+      return { ...each, shown: isSaid ? shownOf(asked, action?.present) : undefined };
+    }),
+  );
   out.table(
     [
       { title: 'pending' },
@@ -164,7 +182,7 @@ async function print(
       { title: 'for' },
       { title: 'reason' },
     ],
-    open.map(({ id, payload }) => {
+    titles.map(({ id, payload, shown }) => {
       const { trajectory_id, seq, at, proposal, channel, reason, invariant_id, detail, expires } =
         payload;
       const until = expires === undefined ? 'decided' : shortTime(expires);
@@ -176,18 +194,18 @@ async function print(
         seq,
         shortTime(at),
         until,
-        proposal.action.name,
+        shown?.title ?? proposal.action.name,
         wanted,
         why,
       ];
     }),
   );
-  for (const { id, payload, state, questions, withdrawn } of isFull
-    ? open
-    : open.slice(0, SHOWN_MAX)) {
+  for (const { id, payload, state, questions, withdrawn, shown } of isFull
+    ? titles
+    : titles.slice(0, SHOWN_MAX)) {
     const calls = await toolCalls(store, payload.proposal.delta);
     if (isEffectPending(payload)) printEffect(out, id, payload, calls, isFull);
-    else printProposal(out, id, payload, calls, state, isFull);
+    else printProposal(out, id, payload, calls, state, shown, isFull);
     if (withdrawn === undefined) printQuestions(out, id, questions);
     else printWithdrawn(out, id, withdrawn);
   }

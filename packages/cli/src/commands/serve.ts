@@ -7,7 +7,6 @@ import {
   httpUrl,
   inSession,
   line,
-  loadDomains,
   note,
   project,
   projectPolicy,
@@ -19,10 +18,10 @@ import { isRulesFile } from '@assize/gate/internal/commands/is-rules-file.ts';
 import { rulesFileIn, trialBeside } from '@assize/gate/internal/commands/rules-files.ts';
 import {
   faultText,
-  gateway,
   observationOf,
   observingText,
   type Rules,
+  type RulesFile,
   rulesPolicy,
   type TrialSet,
   warningsOf,
@@ -30,11 +29,11 @@ import {
 import { serve as startServer } from '@assize/server/internal';
 import { parseRuleTable, ruleTable } from 'assize/internal/authority';
 import { loadConfig, type ResolvedConfig, rootKeyOf } from 'assize/internal/config';
-import type { Domain } from 'assize/internal/kernel';
 import { systemClock } from 'assize/internal/oracle';
 import { openStore, sealKeys } from 'assize/internal/stores';
 import { type Command, InvalidArgumentError } from 'commander';
 import { builtConsole, bundleVerifiers } from '../files/built-console.ts';
+import { projectDomains } from '../store/project-domains.ts';
 
 interface Options extends SharedOptions {
   readonly config?: string;
@@ -110,8 +109,9 @@ export function serve(program: Command): void {
             note(
               'The store is not sealed, so who can write to its database can add entries, approvals too. Stop its processes, and seal it with assize store seal.',
             );
-          const rules = rulesOf(config);
-          const domains = await domainsOf(config, rules);
+          const file = rulesOf(config);
+          const rules = file?.rules;
+          const domains = await projectDomains(file, config.tools);
           const trial = rules && trialBeside(config.policyFile as string);
           for (const text of judgingTexts(rules, trial)) note(text);
           const serving = await startServer({
@@ -169,11 +169,11 @@ function withoutPrincipals({ file }: ResolvedConfig): string {
 }
 
 /** The rules file of the configuration. Its warnings are printed. */
-function rulesOf({ policyFile, tools }: ResolvedConfig): Rules | undefined {
+function rulesOf({ policyFile, tools }: ResolvedConfig): RulesFile | undefined {
   if (policyFile === undefined || !isRulesFile(policyFile)) return undefined;
   const file = rulesFileIn(policyFile);
   for (const warning of warningsOf(file, tools)) note(faultText(warning));
-  return file.rules;
+  return file;
 }
 
 /** Texts about rules that only judge after the start. */
@@ -185,18 +185,6 @@ function judgingTexts(rules: Rules | undefined, trial: TrialSet | undefined): st
     ...(observed === undefined ? [] : [`The rules are ${observingText(observed)}.`]),
     ...(isTrying ? [`The trial set ${trial.rules.id} judges until ${trial.until}.`] : []),
   ];
-}
-
-/** The gateway domain knows the tools of the configuration, unless the project has its own. */
-async function domainsOf(
-  { domains, tools }: ResolvedConfig,
-  rules: Rules | undefined,
-): Promise<Domain[]> {
-  const all = await loadDomains();
-  if (domains.some(({ name }) => name === 'gateway')) return all;
-  const called = tools.filter(({ name }) => name.includes('.'));
-  const own = gateway({ tools: called, ...(rules !== undefined && { rules }) });
-  return [own, ...all.filter(({ name }) => name !== 'gateway')];
 }
 
 /** A failure of the root log before the server has its own log. */

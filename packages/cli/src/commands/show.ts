@@ -21,9 +21,11 @@ import {
   overridesIn,
   overrideText,
   stepOf,
+  summaryOf,
 } from 'assize/internal/views';
 import type { Command } from 'commander';
 import { answersOf, type NamedAnswer } from '../store/oracle-answers.ts';
+import { projectWords } from '../store/project-domains.ts';
 
 interface Options extends SharedOptions {
   readonly blobs?: boolean;
@@ -60,6 +62,10 @@ export function show(program: Command): void {
               ...(delegation && { delegation }),
             });
           else {
+            const { title } = summaryOf(row, {
+              actions: await (await projectWords(store)).of(row.trajectory_id),
+            });
+            if (title !== undefined) out.line(bold(line`${title}`));
             print(out, entry, delegation);
             for (const answer of answers) printAnswer(out, answer);
           }

@@ -18,7 +18,13 @@ import {
   pendingEffectOf,
   type Stored,
 } from 'assize/internal/ledger';
-import { overridesIn, overrideText, shortId, type ToolCall } from 'assize/internal/views';
+import {
+  overridesIn,
+  overrideText,
+  type Shown,
+  shortId,
+  type ToolCall,
+} from 'assize/internal/views';
 import { changeLines, changeTable } from './changes.ts';
 import { printCalls } from './tool-calls.ts';
 
@@ -36,6 +42,7 @@ export function printProposal(
   payload: PendingPayload,
   calls: readonly ToolCall[],
   state: Json,
+  shown: Shown | undefined,
   isFull = false,
 ): void {
   const { proposal } = payload;
@@ -45,7 +52,9 @@ export function printProposal(
     Object.keys(role.params).length === 0 ? role.name : `${role.name} ${canonicalize(role.params)}`;
   out.line(line``);
   out.line(line`${bold(shortId(id))} proposes ${bold(name)} as ${as}`);
-  out.line(line`${dim('arguments')} ${shown(action.args, id, isFull)}`);
+  if (shown !== undefined) out.line(bold(line`${shown.title}`));
+  if (shown?.confirm !== undefined) out.line(line`${dim('an approval')} ${shown.confirm}`);
+  out.line(line`${dim('arguments')} ${argsText(action.args, id, isFull)}`);
   if (observations.length > 0)
     out.line(line`${dim('observed')} ${observations.map((seen) => seen.name).join(', ')}`);
   if (Object.keys(budget_cost).length > 0)
@@ -77,7 +86,7 @@ export function printEffect(
   );
 }
 
-function shown(value: Stored, id: string, isFull: boolean): Printable {
+function argsText(value: Stored, id: string, isFull: boolean): Printable {
   if (isBlobRef(value))
     return line`are ${value.bytes} bytes; assize show ${shortId(id)} --blobs shows them`;
   return isLong(value) && !isFull
@@ -94,7 +103,7 @@ function printChanges(
   isFull: boolean,
 ): void {
   if (isBlobRef(patches)) {
-    out.line(line`${dim(title)} ${shown(patches, id, isFull)}`);
+    out.line(line`${dim(title)} ${argsText(patches, id, isFull)}`);
     return;
   }
   if (patches.length === 0) {

@@ -66,6 +66,10 @@ export const expenses = defineDomain({
     file: {
       process: 'filing',
       args: z.object({ from: id, cents, text: z.string().min(1).max(2_000) }),
+      present: {
+        title: 'File a receipt of {from} for {cents}',
+        fields: { cents: { label: 'Amount', money: 'EUR' } },
+      },
       apply: (state, { from, cents, text }, { role: { receipt } }) => {
         if (state.receipts[receipt] !== undefined)
           throw new Error(`the receipt ${receipt} is filed already`);
@@ -75,6 +79,11 @@ export const expenses = defineDomain({
     pay: {
       process: 'paying',
       args: z.object({ to: id, cents }),
+      present: {
+        title: 'Pay {to} {cents}',
+        fields: { cents: { label: 'Amount', money: 'EUR' }, to: { label: 'Payee' } },
+        confirm: 'The bank pays {cents} to {to} at once.',
+      },
       apply: (state, { cents }, { role: { receipt } }) => {
         state.paid[receipt] = (state.paid[receipt] ?? 0) + cents;
       },

@@ -1,10 +1,10 @@
 /** The world `bills`: the calls of an agent that pays suppliers behind a rules file. */
 
-import { gateway, readRules } from '@assize/gate/internal/gateway';
 import { addMicros, type Instant } from 'assize/internal/canon';
 import type { RootKey } from 'assize/internal/config';
 import { Assize } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
+import { ASKED_FROM, bills } from './bills.ts';
 import { type Move, openOrCreate, playScenes, roleWrit, type Scene } from './play.ts';
 import { COMMITTED } from './scenes.ts';
 import { BILLS_WORLD, PEOPLE } from './tour-config.ts';
@@ -16,23 +16,9 @@ const SUPPLIERS = ['city-water', 'clean-desk', 'north-power', 'paper-mill'] as c
 
 /** The bill of a supplier that the list of the office does not have. */
 const UNKNOWN = { day: 19, supplier: 'acme-gold', cents: 4_900 } as const;
-/** A person approves bills from here on, in cents. */
-const ASKED_FROM = 10_000;
-
 const AGENT = PEOPLE.agent.slice('agent:'.length);
 /** The agent calls tools, and its person decides, through the role `agent`. */
 const ROLE = 'agent';
-
-const { rules } = readRules(`
-id: bills
-default: allow
-tools:
-  accounts/get: { class: read, reads: [/account] }
-  bank/pay: { class: irreversible, writes: [/account], amounts: { cents: /cents } }
-rules:
-  - { id: large, ask: bank/pay, amount: { unit: cents, min: ${ASKED_FROM} } }
-standing: { uses: 10, hours: 24, amounts: { cents: 100000 } }
-`);
 
 /**
  * A bill a day, each in a session of its own. The order and the amounts look random, and are the
@@ -75,9 +61,8 @@ function callOf(
 /** Pays the recorded bills. */
 export async function playBills(store: Store, root: RootKey): Promise<void> {
   const clock = { at: START };
-  const domain = gateway({ rules });
   const assize = new Assize({
-    ...{ store, domains: [domain], anchors: [root.publicKey] },
+    ...{ store, domains: [bills], anchors: [root.publicKey] },
     ports: { clock: { now: () => clock.at } },
   });
   const writ = roleWrit(root, {
@@ -85,7 +70,7 @@ export async function playBills(store: Store, root: RootKey): Promise<void> {
     scopes: [`role:${ROLE}:${AGENT}`, 'tool:**'],
   });
   try {
-    const trajectory = await openOrCreate(assize, domain, {
+    const trajectory = await openOrCreate(assize, bills, {
       ...{ trajectoryId: BILLS_WORLD, note: 'bills of suppliers' },
     });
     await playScenes(BILLS, {

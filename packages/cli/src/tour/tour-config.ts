@@ -1,8 +1,8 @@
 import { incident } from '@assize/audit/internal/incident-domain';
-import { gatewayDomain } from '@assize/gate/internal/gateway';
 import { defineConfig, type ResolvedConfig, resolveConfig } from 'assize/internal/config';
 import { udt } from '../domains/udt/index.ts';
 import { type BankAddress, bankAt } from './bank.ts';
+import { bills } from './bills.ts';
 import { bankTransfer, expenses } from './expenses.ts';
 import { PAYEES } from './receipts.ts';
 import { UDT_WORLD } from './scenes.ts';
@@ -28,7 +28,7 @@ export function tourConfig(
 ): ResolvedConfig {
   const config = defineConfig({
     store: TOUR_STORE,
-    domains: [expenses, udt, gatewayDomain, incident],
+    domains: [expenses, udt, bills, incident],
     tools: [bankTransfer(bankAt(bank))],
     worlds: {
       [EXPENSES_WORLD]: {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { visible } from './visible.ts';
+import { visible } from 'assize/internal/views';
 
 /** Whether a person can be asked: both the answers and the questions are of a terminal. */
 export function canAsk(): boolean {

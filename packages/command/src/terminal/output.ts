@@ -1,7 +1,7 @@
 import { fstatSync, writeSync } from 'node:fs';
+import { visibleJson } from 'assize/internal/views';
 import Table from 'cli-table3';
 import { bold, type Printable, printable, type Value } from './printable.ts';
-import { visibleJson } from './visible.ts';
 import { lengthOf, wrapped } from './wrapped.ts';
 
 /**

@@ -1,5 +1,5 @@
+import { visible } from 'assize/internal/views';
 import pc from 'picocolors';
-import { visible } from './visible.ts';
 
 /**
  * Text that is safe to print. Only this file makes it, from literals and from values made visible.

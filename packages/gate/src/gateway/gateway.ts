@@ -7,6 +7,7 @@ import {
   call,
   type Domain,
   defineDomain,
+  type Presentation,
 } from 'assize/internal/kernel';
 import { z } from 'zod';
 import { applyBegin, beginArgs } from './actions/begin.ts';
@@ -32,6 +33,8 @@ export interface GatewayOptions {
   readonly rules?: Rules;
   /** The registered tools, named `server.tool`. Assize makes the calls of the changing ones. */
   readonly tools?: readonly GatewayTool[];
+  /** How people read the calls of tools, by `server/tool`: `presented` of a rules file. */
+  readonly presented?: Readonly<Record<string, Presentation>>;
   /**
    * Default: `approver`, a principal whose name starts with `human:`, `manager:` or `operator:`.
    */
@@ -64,7 +67,12 @@ export function gatewayUnder(
 }
 
 function domainOf(
-  { rules = NO_RULES, tools = [], counselors = { approver: isApprover } }: GatewayOptions,
+  {
+    rules = NO_RULES,
+    tools = [],
+    presented,
+    counselors = { approver: isApprover },
+  }: GatewayOptions,
   tried: Rules | undefined,
 ): Domain<GatewayState> {
   const callable = new Map<string, CallableTool>(tools.map((tool) => [tool.name, tool]));
@@ -131,6 +139,7 @@ function domainOf(
         process: 'calling',
         description: 'Calls a tool of a server, or asks whether the caller may call it.',
         args: callArgs,
+        ...(presented !== undefined && { present: { tools: presented } }),
         scopes: ({ server, tool }) => [`tool:${segment(server)}:${segment(tool)}`],
         apply: (state, args, { role, at }) =>
           applyCall(state, args, { agent: role.agent, at }, inForce(state, at)),

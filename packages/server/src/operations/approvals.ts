@@ -25,9 +25,9 @@ import {
   ServerError,
   sameAsOneOf,
 } from '@assize/command/operation';
-import { isAssizeError } from 'assize/internal/base';
+import { isAssizeError, type Json } from 'assize/internal/base';
 import { addMicros, hashText } from 'assize/internal/canon';
-import { isSamePrincipal } from 'assize/internal/kernel';
+import { isSamePrincipal, presentation } from 'assize/internal/kernel';
 import {
   type EntryRow,
   isEffectPending,
@@ -51,6 +51,7 @@ import { decidersIn } from '../notices/mail/deciders-in.ts';
 import { grantorsOf, requireActive, requireOther } from '../principals/issuers.ts';
 import { problemOf } from '../problems/problem.ts';
 import { operation, type ServerService } from '../service.ts';
+import { undoOf } from './reads/undo-of.ts';
 
 const plannedCallForm = z
   .looseObject({ id: hash, tool: z.string().optional(), input: json.optional() })
@@ -98,6 +99,27 @@ const heldRoleForm = z.strictObject({
   params: z.record(z.string(), z.string()).readonly(),
 });
 
+const amountForm = z
+  .strictObject({ currency: z.string(), minor: z.number().int() })
+  .meta({ id: 'Amount', description: 'An amount in minor units, such as cents.' });
+
+const shownForm = z
+  .strictObject({
+    title: z.string(),
+    fields: z
+      .array(
+        z.strictObject({
+          at: z.string().describe('JSON Pointer into the arguments'),
+          label: z.string(),
+          text: z.string(),
+          amount: amountForm.optional(),
+        }),
+      )
+      .readonly(),
+    confirm: z.string().optional().describe('what an approval does'),
+  })
+  .meta({ id: 'Shown', description: 'An action in the words of its domain or rules file.' });
+
 const approvalForm = z
   .looseObject({
     id: hash,
@@ -114,6 +136,12 @@ const approvalForm = z
     action: z
       .strictObject({ name: z.string(), role: heldRoleForm, args: json.optional() })
       .describe('without `args` after an erasure'),
+    shown: shownForm,
+    present: presentation.optional().describe('the presentation that `shown` is of'),
+    undo: z
+      .strictObject({ can: z.boolean(), by: z.string().optional() })
+      .optional()
+      .describe('whether the calls can be undone, and by which tools; absent without calls'),
     changes: z
       .array(patchForm)
       .nullable()
@@ -669,15 +697,20 @@ async function shownTo(
   const view = await pendingView(
     store,
     await pendingParts(store, new ValueReader(store), { id, payload }),
+    await service.actions.of(trajectoryId),
   );
   // A call is settled by `effects.resolve`, and not by an approval.
   const mayDecide =
     !isEffectPending(payload) &&
     caller.kinds.includes('counselor') &&
     deciders.includes(caller.name);
-  return { ...view, requester, deciders, may_decide: mayDecide } as unknown as z.input<
-    typeof approvalForm
-  >;
+  const isGateway = trajectory?.domain?.name === 'gateway';
+  const state = isGateway ? (trajectory?.state() as Json) : undefined;
+  const undo = undoOf(view, service.config.tools, state);
+  return {
+    ...{ ...view, requester, deciders, may_decide: mayDecide },
+    ...(undo !== undefined && { undo }),
+  } as unknown as z.input<typeof approvalForm>;
 }
 
 /**

@@ -40,6 +40,7 @@ const summaryForm = z
       .string()
       .optional()
       .describe('the start of the proposed arguments; absent if they are stored apart'),
+    title: z.string().optional().describe('what was asked, in words; absent as `args`'),
     reason: z.string().optional(),
     invariant_id: z.string().optional(),
     detail: z.string().optional(),
@@ -87,7 +88,8 @@ const list = operation({
     const asked = { ...query, from: query.from ?? 0, limit: query.limit ?? PAGE_DEFAULT };
     const etag = `${head.id}-${hashText(canonicalize({ ...asked }))}`;
     if (request.hasAnswer(etag)) return { etag };
-    const { entries, next } = await entryPage(service.store, head, asked);
+    const actions = await service.actions.of(path.trajectory);
+    const { entries, next } = await entryPage(service.store, head, { ...asked, actions });
     const shown = entries.map((entry) => ({ ...entry }));
     return {
       etag,
@@ -185,13 +187,15 @@ const find = operation({
     const log = { size: await integrateLog(store), logged: store.logged.bind(store) };
     const search = { since, until, names, text, before, limit };
     const found = await findEntries(log, activity, search);
-    const entries = found.entries.map(({ row, facts }) => ({
-      ...summaryOf(row),
-      trajectory_id: row.trajectory_id,
-      by: valuesOf('by', facts.names),
-      rules: valuesOf('rule', facts.names),
-      tools: valuesOf('tool', facts.names),
-    }));
+    const entries = [];
+    for (const { row, facts } of found.entries)
+      entries.push({
+        ...summaryOf(row, { actions: await service.actions.of(row.trajectory_id) }),
+        trajectory_id: row.trajectory_id,
+        by: valuesOf('by', facts.names),
+        rules: valuesOf('rule', facts.names),
+        tools: valuesOf('tool', facts.names),
+      });
     return { body: { entries, ...(found.next !== undefined && { next: String(found.next) }) } };
   },
 });

@@ -30,6 +30,11 @@ function define(change: object): ReturnType<typeof defineDomain<any, any>> {
   return defineDomain<any, any>({ ...good, ...change } as never);
 }
 
+function presenting(present: object): object {
+  const args = z.object({ to: z.string() });
+  return { actions: { a: { process: 'count', args, apply: () => {}, present } } };
+}
+
 describe('an unusable domain reports its fault', () => {
   test.each<[string, object, string]>([
     ['a name with spaces', { name: 'My shop' }, 'lower-case letters'],
@@ -52,6 +57,26 @@ describe('an unusable domain reports its fault', () => {
       'an action of no process',
       { actions: { a: { process: 'fly', args: z.any(), apply: () => {} } } },
       'belongs to fly',
+    ],
+    [
+      'a title with an argument that the action lacks',
+      presenting({ title: 'Pay {too}' }),
+      'the action a presents too, which its arguments lack',
+    ],
+    [
+      'a currency in an argument that the action lacks',
+      presenting({ fields: { to: { money: 'currency' } } }),
+      'presents currency, which its arguments lack',
+    ],
+    [
+      'a currency that does not exist',
+      presenting({ fields: { to: { money: 'EUX' } } }),
+      'is no currency of ISO 4217',
+    ],
+    [
+      'a title with a brace that stays open',
+      presenting({ title: 'Pay {to' }),
+      'has a brace without an argument',
     ],
     [
       'two invariants of one name',
@@ -195,6 +220,10 @@ describe('a domain’s hash', () => {
         invariants: [{ ...good.invariants[0], approvals: 1 }, good.invariants[1]],
       }).hash,
     ).toBe(hash);
+    const said = { title: 'Count {/}', fields: { x: { money: 'EUR' } } };
+    expect(define({ actions: { count: { ...good.actions.count, present: said } } }).hash).toBe(
+      hash,
+    );
   });
 
   test.each<[string, object]>([

@@ -19,6 +19,7 @@ import { frozenCopy, frozenParts, refuseChanges } from './immutable.ts';
 import { invalid } from './invalid-domain.ts';
 import { BELIEVE_ACTION } from './memory-shape.ts';
 import { PatternIndex } from './pattern-index.ts';
+import { strangerIn } from './presentation.ts';
 import type { RoleParams } from './role.ts';
 import { stateFault, strictSchema } from './schema.ts';
 import { hasSensitivePart, sensitivePlaces, sensitiveScope } from './sensitive.ts';
@@ -185,6 +186,14 @@ function compileActions(spec: DomainSpec<any, any>): Record<string, ActionSpec> 
         );
       }
       checkChannel(spec, `the action ${name}`, action.channel);
+      const { present } = action;
+      const stranger =
+        present && !('tools' in present) ? strangerIn(present, action.args) : undefined;
+      if (stranger !== undefined)
+        throw invalid(
+          spec.name,
+          `the action ${name} presents ${stranger}, which its arguments lack`,
+        );
       return [name, Object.freeze({ ...action, args: strictSchema(action.args, 'args') })];
     },
   );

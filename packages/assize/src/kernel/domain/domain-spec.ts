@@ -4,6 +4,7 @@ import type { ActionCall, ProposedCall } from './call.ts';
 import type { DomainWords, ParamsOfAction } from './domain-words.ts';
 import type { Approval, Invariant, Rules } from './invariant.ts';
 import type { MemorySpec, MemoryStatement } from './memory-spec.ts';
+import type { Presentation, PresentedTools } from './presentation.ts';
 import type { Observed, RoleParams } from './role.ts';
 
 export type { Instant } from '#canon';
@@ -103,6 +104,11 @@ export interface Action<State, Args, Params = RoleParams> {
    * the number of the invariant.
    */
   readonly approvals?: number;
+  /**
+   * The action in the words of the people who decide about it. Default: its name and its short
+   * arguments. No part of the domain's hash.
+   */
+  readonly present?: Presentation | PresentedTools;
 }
 
 /** The proposal that a counselor would decide on, as a predicate sees it: a frozen copy. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { issueText } from '#canon';
 import { APPROVALS_MAX } from './counselors.ts';
 import { MEMORY_SPEC } from './memory-shape.ts';
+import { presentation } from './presentation.ts';
 
 const fn = z.custom<(...given: any[]) => unknown>(
   (value) => typeof value === 'function',
@@ -47,6 +48,9 @@ const SPEC = z.strictObject({
       widens: fn.optional(),
       channel: z.string().optional(),
       approvals,
+      present: z
+        .union([presentation, z.strictObject({ tools: z.record(z.string(), presentation) })])
+        .optional(),
     }),
   ),
   invariants: z.union(

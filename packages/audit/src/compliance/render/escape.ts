@@ -1,6 +1,6 @@
 /**
  * Characters that are invisible, or that change the direction of a text. The command line and the
- * console escape the same ones (`packages/command/src/terminal/visible.ts`).
+ * console escape the same ones (`packages/assize/src/views/visible.ts`).
  */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 const MARKUP: Readonly<Record<string, string>> = {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { gateway } from '../gateway.ts';
 import { readRules } from './read-rules.ts';
 import { warningsOf } from './warnings.ts';
 
@@ -50,6 +51,14 @@ describe('a fault has file, line, column and a remedy', () => {
       [
         'assize.yaml:3:27: /tools/fs~1add/undo/tool is no name of a tool; write server/tool.',
         'assize.yaml:3:47: /tools/fs~1add/undo/args/id is no place in the call; write /args/name or /result/name.',
+      ],
+    ],
+    [
+      'a presentation with a misspelled member and currency',
+      'id: a\ntools:\n  bank/pay: { present: { titel: Pay, fields: { cents: { money: EUX } } } }\n',
+      [
+        'assize.yaml:3:26: /tools/bank~1pay/present/titel is no known name here; correct or remove it.',
+        'assize.yaml:3:64: /tools/bank~1pay/present/fields/cents/money is no currency of ISO 4217; write one such as EUR, or the argument that has it.',
       ],
     ],
     [
@@ -162,6 +171,27 @@ test('the shorthands and their long forms are the same rules', () => {
     'id: a\ndefault: ask\nunknown: ask\ntrust: []\ntools:\n  fs/read: { reads: [/p] }\nrules:\n  - { id: x, path: [/repo], allow: [fs/read] }\nstanding: { uses: 100, hours: 24, amounts: {} }\n',
   );
   expect(short.rules).toEqual(long.rules);
+});
+
+describe('a presentation of a tool', () => {
+  const PRESENTED = `${TOOLS}  bank/pay: { present: { title: "Pay {cents}", fields: { cents: { money: EUR } } } }\n`;
+
+  test('is no rule: the tool stays unknown, and the rules are the same', () => {
+    const { rules, presented } = readRules(PRESENTED);
+    expect(rules).toEqual(readRules(TOOLS).rules);
+    expect(presented['bank/pay']).toMatchObject({ title: 'Pay {cents}' });
+    expect(gateway({ rules, presented }).hash).toBe(gateway().hash);
+  });
+
+  test('is checked: a tool that nothing names, and a name near to a field', () => {
+    const problems = (text: string) => warningsOf(readRules(text)).map(({ problem }) => problem);
+    expect(problems(PRESENTED)).toEqual(['presents a tool that no rule and no server names']);
+    const named = `${PRESENTED}rules:\n  - { id: x, ask: bank/pay }\ntrust: [bank]\n`;
+    expect(problems(named)).toEqual([]);
+    expect(problems(named.replace('{cents}', '{cent}'))).toEqual([
+      'names cent, and its fields have cents',
+    ]);
+  });
 });
 
 describe('a rule that never applies is a warning', () => {

@@ -1,5 +1,6 @@
 import { arg, checkArgument } from 'assize/internal/base';
 import { toPointer } from 'assize/internal/canon';
+import type { Presentation } from 'assize/internal/kernel';
 import type { z } from 'zod';
 import { GatewayError } from '../errors.ts';
 import { faultsOf } from './faults.ts';
@@ -26,6 +27,8 @@ export interface RulesFault extends Place {
 export interface RulesFile {
   readonly file: string;
   readonly rules: Rules;
+  /** How people read the calls of tools, by `server/tool`. No part of the rules. */
+  readonly presented: Readonly<Record<string, Presentation>>;
   readonly cases: readonly ReadCase[];
   /** The place of a part of the normal form of the rules, and its pointer into the file. */
   readonly placeOf: (path: readonly (string | number)[]) => Place & { readonly pointer: string };
@@ -65,6 +68,7 @@ export function readRules(text: string, file: string = 'assize.yaml'): RulesFile
   return {
     file,
     rules: normal.rules,
+    presented: normal.presented,
     cases: casesOf(value.cases ?? [], yaml, file),
     placeOf: (path) => {
       const inFile = normal.written(path);

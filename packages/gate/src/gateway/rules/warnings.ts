@@ -1,4 +1,5 @@
 import { nearestName } from 'assize/internal/base';
+import { namesIn } from 'assize/internal/kernel';
 import { isBuiltInPattern } from '../judge/built-in-tools.ts';
 import { isRunner } from '../judge/runners.ts';
 import { matchesSome, matchesTool } from '../names.ts';
@@ -19,7 +20,7 @@ export interface RulesWarning extends RulesFault {
  * A text with a space at its start or end is listed too.
  */
 export function warningsOf(
-  { file, rules, placeOf }: RulesFile,
+  { file, rules, presented, placeOf }: RulesFile,
   tools: readonly { readonly name: string }[] = [],
 ): readonly RulesWarning[] {
   const registered = tools.map(({ name }) => name.replace('.', '/'));
@@ -51,6 +52,26 @@ export function warningsOf(
         const advice = nearest === undefined ? 'list it under tools' : `the nearest is ${nearest}`;
         warn(id, [list, i, 'tools', n], `names ${pattern}, which no tool has; ${advice}`, nearest);
       }
+    }
+  }
+  const ruled = [...rules.rules, ...rules.limits, ...rules.read_before_write].flatMap(
+    (each) => each.tools,
+  );
+  for (const [name, { title, fields = {}, confirm }] of Object.entries(presented)) {
+    const isNamed = ruled.some((pattern) => pattern !== '*' && matchesTool(pattern, name));
+    if (!known.includes(name) && !isNamed && !rules.trust.includes(name.split('/')[0] ?? ''))
+      warn(name, ['tools', name], 'presents a tool that no rule and no server names');
+    for (const named of [...namesIn(title), ...namesIn(confirm)]) {
+      const nearest = Object.hasOwn(fields, named)
+        ? undefined
+        : nearestName(named, Object.keys(fields));
+      if (nearest !== undefined)
+        warn(
+          name,
+          ['tools', name, 'present', 'title'],
+          `names ${named}, and its fields have ${nearest}`,
+          nearest,
+        );
     }
   }
   const lacks = (patterns: readonly string[], has: (spec: ToolSpec) => boolean): boolean => {

@@ -1,3 +1,4 @@
+import { type Presentation, presentation } from 'assize/internal/kernel';
 import { z } from 'zod';
 import { agentName, toolPattern } from '../name-forms.ts';
 import { rules as normalRules, type Rule, type Rules } from './rules.ts';
@@ -16,6 +17,7 @@ const tool = shape.tools.element.omit({ name: true }).extend({
   reads: texts.optional(),
   writes: texts.optional(),
   hosts: texts.optional(),
+  present: presentation.optional(),
 });
 
 const rule = z.strictObject({
@@ -120,12 +122,16 @@ type Path = readonly (string | number)[];
 /** The rules that a file says, and the written place of each place of their normal form. */
 export interface Normal {
   readonly rules: Rules;
+  /** By tool. They are no rules, and their tools are not known by them. */
+  readonly presented: Readonly<Record<string, Presentation>>;
   readonly written: (path: Path) => Path;
 }
 
 /** The normal form of a file that fits the schema. */
 export function normalised(file: Written): Normal {
-  const tools = Object.entries(file.tools ?? {});
+  const all = Object.entries(file.tools ?? {});
+  const presented = all.flatMap(([name, { present }]) => (present ? [[name, present]] : []));
+  const tools = all.filter(([, { present, ...spec }]) => !present || Object.keys(spec).length > 0);
   const rules: Rules = {
     id: file.id,
     ...present(file, ['mode', 'until']),
@@ -178,6 +184,7 @@ export function normalised(file: Written): Normal {
   };
   return {
     rules,
+    presented: Object.fromEntries(presented),
     written: ([list, index, member, ...rest]) => {
       if (list === 'tools' && typeof index === 'number') {
         const name = tools[index]?.[0] as string;

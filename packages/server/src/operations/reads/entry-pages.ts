@@ -1,5 +1,5 @@
 import type { EntryRow, LedgerStore } from 'assize/internal/ledger';
-import { type Summary, summaryOf } from 'assize/internal/views';
+import { type Summary, type SummaryContext, summaryOf } from 'assize/internal/views';
 import { mayMatch, textsOf } from '../../activity/entry-text.ts';
 
 /** A search reads at most this many entries a request. The rest is the next page. */
@@ -15,6 +15,8 @@ export interface EntryQuery {
   readonly ruling?: Summary['ruling'] | undefined;
   /** A part of the summary, in any case. */
   readonly text?: string | undefined;
+  /** The actions of the domain, whose words the summaries have. */
+  readonly actions?: SummaryContext['actions'];
 }
 
 export interface EntryPage {
@@ -49,7 +51,7 @@ export async function entryPage(
       if (before === undefined) low = row.seq + 1;
       else high = row.seq;
       if (!isWorthReading(row)) continue;
-      const summary = summaryOf(row);
+      const summary = summaryOf(row, query);
       if (matches(summary)) entries.push(summary);
       if (entries.length === limit) return { entries, next: next() };
     }

@@ -1,0 +1,143 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  amountText,
+  majorText,
+  minorOf,
+  type Presented,
+  presentationOf,
+  shownOf,
+} from './shown.ts';
+import { visible } from './visible.ts';
+
+const PAY: Presented = {
+  title: 'Pay {to} {cents}',
+  fields: {
+    cents: { money: 'EUR' },
+    to: { label: 'Payee' },
+    when: { date: true },
+    kg: { unit: 'kg' },
+  },
+  confirm: 'Pays {cents} at once',
+};
+
+describe('an action with a presentation', () => {
+  test('is said in its words, with labelled fields', () => {
+    const args = { cents: 124_000, to: 'carla', when: '2026-06-05', kg: 12, note: 'June' };
+    expect(shownOf({ name: 'pay', args }, PAY)).toEqual({
+      title: 'Pay carla €1,240.00',
+      confirm: 'Pays €1,240.00 at once',
+      fields: [
+        { at: '/cents', label: 'Cents', text: '€1,240.00', amount: eur(124_000) },
+        { at: '/to', label: 'Payee', text: 'carla' },
+        { at: '/when', label: 'When', text: '5 Jun 2026' },
+        { at: '/kg', label: 'Kg', text: '12 kg' },
+        { at: '/note', label: 'Note', text: 'June' },
+      ],
+    });
+  });
+
+  test('reads a currency beside the amount, and decimal texts exactly', () => {
+    const said = (args: object): string =>
+      shownOf({ name: 'pay', args }, { title: '{/a/sum}', fields: { '/a/sum': { money: 'in' } } })
+        .title;
+    expect(said({ a: { sum: '90071992547409.91' }, in: 'USD' })).toBe('$90,071,992,547,409.91');
+    expect(said({ a: { sum: 500 }, in: 'JPY' })).toBe('¥500');
+    expect(said({ a: { sum: 1_500 }, in: 'KWD' })).toBe('KWD 1.500');
+    expect(said({ a: { sum: '1.005' }, in: 'EUR' })).toBe('"1.005 EUR"');
+    expect(said({ a: { sum: 5 }, in: 'gold' })).toBe('"5 gold"');
+    expect(said({ a: {} })).toBe('—');
+  });
+
+  test('a tool has its own, whose places are in the arguments of the call', () => {
+    const call = { name: 'call', args: { server: 'bank', tool: 'pay', args: { cents: 5 } } };
+    const tools: Presented = { tools: { 'bank/pay': PAY } };
+    expect(shownOf(call, tools)).toMatchObject({
+      title: 'Pay — €0.05',
+      fields: [{ at: '/args/cents' }],
+    });
+    expect(presentationOf({ ...call, args: { ...call.args, tool: 'toString' } }, tools)).toBe(
+      undefined,
+    );
+  });
+
+  test('no value continues the words of the title', () => {
+    const to = 'carla €5.00" and nobody else "';
+    const { title } = shownOf({ name: 'pay', args: { to, cents: 9_900 } }, PAY);
+    expect(title).toBe('Pay "carla €5.00\' and nobody else \'" €99.00');
+  });
+});
+
+describe('an action without a presentation', () => {
+  test('is its name with short arguments; cents and dates are recognised', () => {
+    const args = {
+      amount_cents: 5,
+      currency: 'EUR',
+      on: '2026-06-05T14:05:00Z',
+      price: '12.50',
+      deep: { a: [[]] },
+    };
+    const { title, fields } = shownOf({ name: 'pay', args });
+    expect(title).toBe('pay: amount €0.05, on 5 Jun 2026, 14:05 UTC, price €12.50, deep 1 member');
+    expect(fields.map(({ text }) => text)).toEqual([
+      '€0.05',
+      '5 Jun 2026, 14:05 UTC',
+      '€12.50',
+      '1 member',
+    ]);
+  });
+
+  test('an integer without a currency is no money', () => {
+    expect(shownOf({ name: 'pay', args: { cents: 5, to: 'a' } }).title).toBe('pay: cents 5, to a');
+    expect(shownOf({ name: 'pay' }, PAY).title).toBe('pay');
+  });
+});
+
+test('for any JSON: one bounded line without unseen characters', () => {
+  const nasty = fc.string({ unit: fc.constantFrom('a', '\u202e', '\u{e0041}', '\n', '"', '€') });
+  const args = fc.oneof(
+    fc.jsonValue(),
+    fc.dictionary(fc.constantFrom('cents', 'to', 'when', 'kg', 'currency', 'x'), fc.jsonValue()),
+    fc.record({ to: nasty, cents: fc.jsonValue(), currency: fc.constantFrom('EUR', 'JPY', 'eur') }),
+    fc.record({ server: nasty, tool: nasty, args: fc.record({ to: nasty, cents: fc.integer() }) }),
+  );
+  fc.assert(
+    fc.property(args, fc.constantFrom('pay', 'call'), fc.boolean(), (args, name, isKnown) => {
+      const { title, fields, confirm = '' } = shownOf({ name, args }, isKnown ? PAY : undefined);
+      expect(title.length).toBeLessThanOrEqual(240);
+      expect(fields.length).toBeLessThanOrEqual(40);
+      for (const text of [title, confirm, ...fields.flatMap((one) => [one.text, one.label])]) {
+        expect(visible(text)).toBe(text);
+        expect(text.length).toBeLessThanOrEqual(240);
+      }
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test('an amount in the field of a form is the same amount again', () => {
+  const currency = fc.constantFrom(...Intl.supportedValuesOf('currency'));
+  const minor = fc.maxSafeInteger();
+  fc.assert(
+    fc.property(currency, minor, (currency, minor) => {
+      expect(minorOf(currency, majorText({ currency, minor }))).toBe(minor);
+      const { fields } = shownOf(
+        { name: 'pay', args: { a: minor } },
+        { fields: { a: { money: currency } } },
+      );
+      expect(fields[0]?.amount).toEqual({ currency, minor });
+      expect(fields[0]?.text.replace(/\D/g, '').replace(/^0+(?=\d)/, '')).toBe(
+        String(Math.abs(minor)),
+      );
+    }),
+  );
+  expect(minorOf('EUR', '1240')).toBe(124_000);
+  for (const text of ['1,240.00', '1.005', 'x', '', '1e3', '99999999999999999']) {
+    expect(minorOf('EUR', text)).toBe(undefined);
+  }
+  expect(amountText(eur(-5))).toBe('-€0.05');
+});
+
+function eur(minor: number) {
+  return { currency: 'EUR', minor };
+}

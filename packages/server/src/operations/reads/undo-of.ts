@@ -1,0 +1,48 @@
+import { type GatewayState, specOf } from '@assize/gate/internal/gateway';
+import type { Json } from 'assize/internal/base';
+import type { Tool } from 'assize/internal/effects';
+import type { Patch } from 'assize/internal/ledger';
+import type { ToolCall } from 'assize/internal/views';
+
+/** Whether calls can be undone after the approval, and by what. */
+export interface Undo {
+  readonly can: boolean;
+  readonly by?: string;
+}
+
+interface Asked {
+  readonly tools: readonly ToolCall[];
+  /** Null after an erasure. */
+  readonly changes: readonly Patch[] | null;
+}
+
+/** Of the calls of a proposal, or of the call that its agent makes. Undefined for none. */
+export function undoOf(
+  { tools, changes }: Asked,
+  registered: readonly Tool[],
+  state: Json | undefined,
+): Undo | undefined {
+  const made = tools.flatMap((call): Undo[] => {
+    if (!('tool' in call) || call.class === undefined) return [];
+    const { tool: name } = call;
+    if (call.class.reversibility === 'irreversible') return [{ can: false }];
+    const has = registered.some((tool) => tool.name === name && tool.spec.compensate !== undefined);
+    return [{ can: true, ...(has && { by: `the compensation of ${name}` }) }];
+  });
+  const all = made.length > 0 ? made : gatedIn(changes ?? [], state);
+  if (all.length === 0) return undefined;
+  const by = [...new Set(all.flatMap((one) => one.by ?? []))].join(', ');
+  return { can: all.every((one) => one.can), ...(by !== '' && { by }) };
+}
+
+/** The row of a call in the state of the gateway, with the class that the rules gave it. */
+function gatedIn(changes: readonly Patch[], state: Json | undefined): Undo[] {
+  return changes.flatMap((patch) => {
+    const isRow = 'value' in patch && patch.path.startsWith('/calls/');
+    const row = isRow ? (patch.value as Record<string, unknown> | null) : null;
+    if (typeof row?.['tool'] !== 'string' || row['class'] === 'read') return [];
+    if (typeof row['class'] !== 'string' || state === undefined) return [];
+    const by = specOf(state as unknown as GatewayState, row['tool'])?.undo?.tool;
+    return [{ can: by !== undefined || row['class'] === 'reversible', ...(by && { by }) }];
+  });
+}
