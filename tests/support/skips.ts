@@ -187,6 +187,8 @@ export const MAY_SKIP: readonly MaySkip[] = [
       'packages/gate/tests/codex/live.slow.test.ts',
       'packages/gate/tests/codex/guide.slow.test.ts',
       'packages/gate/tests/codex/init.slow.test.ts',
+      'packages/gate/tests/codex/day.long.test.ts',
+      'packages/gate/tests/codex/sandbox.slow.test.ts',
       'packages/gate/tests/without-server.long.test.ts',
     ],
     named: /^Codex \(absent without npm ci --prefix peers\)/,

@@ -309,7 +309,8 @@ test('a folder that cannot be read has every place that can be in it', async () 
   const folder = project([]);
   // Its path is too long to be opened by that path, and a program that walks there can open it.
   const deep = `const { mkdirSync, writeFileSync } = require('node:fs');
-    for (let i = 0; i < 25; i++) { mkdirSync('x'.repeat(200)); process.chdir('x'.repeat(200)); }
+    const { chdir } = require('node:process');
+    for (let i = 0; i < 25; i++) { mkdirSync('x'.repeat(200)); chdir('x'.repeat(200)); }
     writeFileSync('.env', 'CANARY');`;
   execFileSync(process.execPath, ['-e', deep], { cwd: folder });
   expect(printed(folder, 'grep', '-rl', 'CANARY', '.')).toHaveLength(1);
