@@ -54,6 +54,7 @@ beforeEach(async () => {
       [exec('walk', 'grep -r canary . ; h=$HOME; sh -c "cat $h/.ssh/* $h/.assize/*"; echo walked')],
       [exec('test', `${node("fs.writeFileSync('made', '1')")} && git add made && git status -s`)],
       [exec('out', `f=${OUTSIDE}; sh -c "echo x > $f; echo x > .git/config"; echo tried`)],
+      [exec('move', node("fs.renameSync('pk', 'other')"))],
       [exec('env', 'n=SECRET; sh -c "printenv $n"_KEY; echo asked')],
       [
         exec(
@@ -82,6 +83,7 @@ beforeEach(async () => {
   writeFileSync(join(home, '.ssh/key'), CANARY);
   spawnSync('git', ['init', '-q'], { cwd: folder });
   writeFileSync(join(folder, '.env'), CANARY);
+  mkdirSync(join(folder, 'pk/.husky'), { recursive: true });
 });
 afterEach(async () => {
   await place.guide.end();
@@ -116,6 +118,8 @@ describe.skipIf(codexProgram() === undefined || missing.length > 0)(
       expect(told('walk')).toContain('walked');
       expect(told('test')).toContain('A  made');
       expect(told('out')).toContain('tried');
+      // Its copy could be changed.
+      expect(told('move')).toContain('EBUSY');
       expect(told('env')).toContain('asked');
       expect(told('send')).toContain('held');
       expect(told('push')).toContain('a person has to approve');
@@ -149,6 +153,7 @@ describe.skipIf(codexProgram() === undefined || missing.length > 0)(
         ['--yolo'],
         ['-c', 'default_permissions=":workspace"'],
         ['-c', 'permissions.assize.filesystem.":slash_tmp"="write"'],
+        ['-c', 'permissions.assize.filesystem.glob_scan_max_depth=1'],
       ])
         expect(await opened({ args }), args.join(' ')).toContain('does not run in the sandbox of');
       expect(await opened({ args: ['--ephemeral'] })).toContain('keeps no transcript');
@@ -157,6 +162,13 @@ describe.skipIf(codexProgram() === undefined || missing.length > 0)(
       expect(() => guide.sh(`${INIT} --check`)).toThrow();
       writeFileSync(person, trusted);
       guide.sh(`${INIT} --check`);
+      // Codex keeps there what the person let through for ever, and runs it outside.
+      const allowed = join(home, '.codex/rules/default.rules');
+      mkdirSync(join(home, '.codex/rules'), { recursive: true });
+      writeFileSync(allowed, 'prefix_rule(pattern=["sh"], decision="allow")\n');
+      expect(await opened({})).toContain('lets commands out of the sandbox');
+      expect(() => guide.sh(`${INIT} --check`)).toThrow();
+      rmSync(allowed);
       writeFileSync(own, written.replace('.env" = "deny"', '.env" = "read"'));
       expect(() => guide.sh(`${INIT} --check`)).toThrow();
       writeFileSync(own, written);

@@ -57,6 +57,7 @@ import { configuredFaults, configuredHooks, listedFaults } from './faults.ts';
 import { hooksText, trustText } from './hooks.ts';
 import { type ListedHook, listedHooks, wholeConfig } from './listed-hooks.ts';
 import { codexSandbox, hasOwnSandbox, isOtherSandbox } from './sandbox.ts';
+import { codexHome, openingRules } from './turn-sandbox.ts';
 
 interface Options extends AgentOptions {
   readonly project?: boolean;
@@ -101,10 +102,6 @@ function placesOf({ project, server }: Options): Places {
   if (project !== true) return { hooks: user, trust: user, token: tokenFileOf(server, 'codex') };
   const hooks = resolve('.codex', 'config.toml');
   return { hooks, trust: user, token: tokenFileOf(server, 'codex', hooks) };
-}
-
-function codexHome(): string {
-  return process.env['CODEX_HOME'] ?? join(homedir(), '.codex');
 }
 
 async function install(session: Session, options: Options): Promise<ExitCode> {
@@ -195,7 +192,9 @@ async function sandboxFaults(
   const { status, stderr, error } = spawnSync(codex, ['sandbox', '--', 'true'], {
     encoding: 'utf8',
   });
-  return status === 0 ? [] : [`the sandbox does not start: ${stderr?.trim() || String(error)}`];
+  const opening = openingRules(dirname(hooks));
+  if (status === 0) return opening;
+  return [...opening, `the sandbox does not start: ${stderr?.trim() || String(error)}`];
 }
 
 /** The text of the hooks before and after, and the list of files that Git overlooks. */

@@ -40,6 +40,23 @@ test('Codex gets the places of the rules, and the home stays hidden', () => {
     expect(places).not.toHaveProperty([absent]);
 });
 
+test('a folder with something kept or hidden in it can be written, and not moved', () => {
+  const written = [
+    `${REPO}/.codex/a`,
+    `${REPO}/.git/config`,
+    `${REPO}/a/b/.husky/x`,
+    `${REPO}/c/key`,
+  ];
+  const [unwritable, unreadable] = [
+    ['.git/config', 'a/b/.husky'].map((name) => `${REPO}/${name}`),
+    [HOME, `${REPO}/c/key`, `${REPO}/d/key`],
+  ];
+  const places = placesOf({ ...PROFILE, unwritable, unreadable }, { ...FILES, written });
+  const writable = Object.keys(places).filter((path) => places[path] === 'write');
+  expect(writable).toEqual([REPO, ...['.git', 'a/b', 'a', 'c'].map((name) => `${REPO}/${name}`)]);
+  expect(places).toMatchObject({ [`${REPO}/.git/config`]: 'read', [`${REPO}/c/key`]: 'deny' });
+});
+
 test('without a hidden folder above, all of the disk is readable', () => {
   const open = { ...PROFILE, unreadable: [`${REPO}/.env`, '/**/*.key'] };
   expect(placesOf(open, FILES)).toMatchObject({ ':root': 'read', [`${REPO}/**/*.key`]: 'deny' });
@@ -97,6 +114,7 @@ test('a change of any place or host is another sandbox', () => {
     expect(changed(opened)).toBe(true);
   for (const opened of [{ enabled: true }, { allow_local_binding: true }])
     expect(changed(opened, true)).toBe(true);
+  for (const above of ['/', '/none']) expect(changed({ [above]: 'read' }), above).toBe(true);
   // A folder around the home folder that came later.
   expect(changed({ '/none/bob': 'read' })).toBe(false);
   expect(isOtherSandbox(network([]), network(['a.com:443']), HOME)).toBe(true);

@@ -81,14 +81,16 @@ export function placesOf(
     .filter((path) => isBelow(path, opened) || !isBelow(path, covers))
     .flatMap((path) => (ROOTLESS.test(path) ? writable.map((top) => top + path) : [path]))
     .flatMap((path) => (isGlob(path) || isThere(path) ? [path] : patternsOf(path)));
-  const repositories = writable
-    .map((top) => join(top, '.git'))
-    .filter((path) => existsSync(path) && !isBelow(path, [...kept, ...unreadable]));
+  // A folder could be moved, with what is kept in it, were it not a place of its own.
+  const isClosed = (top: string): boolean => !covers.includes(top);
+  const held = [...kept, ...unreadable.filter(isThere)]
+    .flatMap((path) => foldersBetween(path, writable))
+    .filter((path) => !isBelow(path, [...kept, ...unreadable.filter(isClosed)]));
   const by = (access: Access, paths: readonly string[]) =>
     paths.map((path) => [path, access] as const);
   return Object.fromEntries([
     ...by('read', [...visible, ...opened]),
-    ...by('write', [...writable, ...repositories]),
+    ...by('write', [...writable, ...held]),
     ...by('read', kept),
     ...by('deny', [...hidden, join(codexHome, 'auth.json')]),
   ]);
@@ -105,6 +107,13 @@ const ROOTLESS = /^\/[^/]*[*?]/;
 
 function isBelow(path: string, tops: readonly string[]): boolean {
   return tops.some((top) => isUnder(path, top));
+}
+
+/** The folders above a path that are below one of some others. */
+function foldersBetween(path: string, tops: readonly string[]): readonly string[] {
+  const folder = dirname(path);
+  if (tops.includes(folder) || !isBelow(folder, tops)) return [];
+  return [folder, ...foldersBetween(folder, tops)];
 }
 
 /** The folders beside those that lead to hidden ones. */
@@ -142,7 +151,7 @@ export function isOtherSandbox(config: Table, expected: Table, home: string): bo
 /** Leaves out what is not set, and the folders around the home folder. */
 function stable(home: string) {
   return (name: string, value: unknown): unknown => {
-    const isAround = !isUnder(name, home) && isUnder(home, dirname(name));
+    const isAround = !isUnder(name, home) && !isUnder(home, name) && isUnder(home, dirname(name));
     return value === null || (value === 'read' && isAround) ? undefined : value;
   };
 }

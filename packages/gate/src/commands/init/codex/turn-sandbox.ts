@@ -1,10 +1,15 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { parse } from 'smol-toml';
 import { z } from 'zod';
 
 /** The permission profile of Assize in a configuration of Codex (version 0.171.0). */
 export const PROFILE = 'assize';
+
+/** How deep Codex looks for what a pattern hides. */
+const DEPTH = 'glob_scan_max_depth';
 
 const questionForm = z.object({ turn_id: z.string(), transcript_path: z.string() });
 
@@ -26,12 +31,15 @@ const entryForm = z.object({
   access: z.string(),
 });
 
+const placesForm = z.object({ entries: z.array(entryForm), [DEPTH]: z.number().optional() });
+
 /** A turn, as the transcript has it. Without a sandbox there is no list of places. */
 const turnForm = z.object({
+  type: z.literal('turn_context'),
   payload: z.object({
     turn_id: z.string(),
     permission_profile: z
-      .object({ file_system: z.object({ entries: z.array(entryForm) }), network: z.string() })
+      .object({ file_system: placesForm, network: z.string() })
       .optional()
       .catch(undefined),
   }),
@@ -45,6 +53,8 @@ const turnForm = z.object({
 export function turnFaults(question: unknown, file: string): string[] {
   const { data: asked } = questionForm.safeParse(question);
   if (asked === undefined) return ['Codex keeps no transcript of this session; leave --ephemeral'];
+  const [opening] = openingRules(dirname(file));
+  if (opening !== undefined) return [opening];
   const { data } = configForm.safeParse(parse(readFileSync(file, 'utf8')));
   const found = turnOf(readFileSync(asked.transcript_path, 'utf8'), asked.turn_id);
   if (data !== undefined && isDeepStrictEqual(found, saidOf(data))) return [];
@@ -58,8 +68,7 @@ interface Said {
 }
 
 function saidOf({ permissions }: z.infer<typeof configForm>): Said {
-  const { filesystem, network } = permissions[PROFILE];
-  const { glob_scan_max_depth: _, ...places } = filesystem;
+  const { filesystem: places, network } = permissions[PROFILE];
   return { places, network: network.enabled ? 'enabled' : 'restricted' };
 }
 
@@ -73,8 +82,33 @@ function turnOf(transcript: string, turn: string): Said | undefined {
     .permission_profile;
   if (profile === undefined) return undefined;
   const { file_system, network } = profile;
+  const { entries, ...depth } = file_system;
   return {
-    places: Object.fromEntries(file_system.entries.map(({ path, access }) => [path, access])),
+    places: { ...Object.fromEntries(entries.map(({ path, access }) => [path, access])), ...depth },
     network,
   };
+}
+
+/** The folder of the person's own configuration. */
+export function codexHome(): string {
+  return process.env['CODEX_HOME'] ?? join(homedir(), '.codex');
+}
+
+/**
+ * Rules of Codex that allow a command, for a folder `.codex` of a project, as faults. Codex runs
+ * such a command where it can write everywhere, and tells no hook. A rule allows unless it says
+ * something else.
+ */
+export function openingRules(folder: string): string[] {
+  return [folder, codexHome(), '/etc/codex']
+    .map((each) => join(each, 'rules'))
+    .flatMap((cwd) => globSync(['*.rules', '.*.rules'], { cwd }).map((name) => join(cwd, name)))
+    .filter((path) => isOpening(readFileSync(path, 'utf8')))
+    .map((path) => `${path} lets commands out of the sandbox; take out its rules that allow`);
+}
+
+function isOpening(rules: string): boolean {
+  const text = rules.replace(/^\s*#.*$/gm, '');
+  const closing = text.match(/decision\s*=\s*["'](?:prompt|forbidden)["']/g) ?? [];
+  return (text.match(/(?:prefix|network)_rule/g) ?? []).length > closing.length;
 }
