@@ -39,6 +39,9 @@ withConsole(({ serve, open }) => {
       .first()
       .waitFor();
     await page.getByRole('region', { name: /Input/ }).getByText(`${SILENT_CENTS}`).waitFor();
+    await page.getByRole('link', { name: 'Effects 1 waiting' }).waitFor();
+    await page.getByText(/key that the other system has: [0-9a-f]{64}/).waitFor();
+    await page.getByRole('button', { name: 'Copy', exact: true }).waitFor();
     for (const scheme of ['light', 'dark'] as const)
       await expectAccessible(
         await open(server, 'boss:ada', new URL(page.url()).pathname, { scheme }),
@@ -61,6 +64,20 @@ withConsole(({ serve, open }) => {
     expect(
       (await succeed(server, 'effects.list', { query: { needs_human: 'true' } })).transactions,
     ).toEqual([]);
+  });
+
+  test('after a call that did not happen the page says what the state has', async () => {
+    const server = await serve();
+    await wire(server, SILENT_CENTS, 'silent');
+    const page = await open(server, 'admin:ann', '/effects?show=doubt');
+    await page.getByRole('link', { name: /Epoch \d+: in doubt/ }).click();
+    await page.getByLabel('It did not happen').check();
+    await page.getByLabel('Reason').fill('the bank has nothing');
+    await page.getByRole('button', { name: 'Record the decision' }).click();
+    const left = page.getByRole('status').filter({ hasText: 'The ledger still says' });
+    await left.getByText(/\/desks\/w/).waitFor();
+    await left.getByRole('link').waitFor();
+    await expectAccessible(page);
   });
 
   test('a transaction without doubt is permanent, and an auditor decides nothing', async () => {

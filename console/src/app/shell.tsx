@@ -15,6 +15,7 @@ import type { ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import { codeOf, hasLostSession } from '../api/problem.ts';
 import { useMe } from '../api/queries.ts';
+import { useEffectTransactions } from '../pages/effects/effects-query.ts';
 import { useApprovals } from '../pages/inbox/approvals-query.ts';
 import { Observing } from '../pages/rules/observing.tsx';
 import { EndedSession, Failed, Loading, OtherPerson, SignedOut } from '../parts/states.tsx';
@@ -62,6 +63,10 @@ function Frame({ name, children }: { readonly name: string; readonly children: R
   const [opened, { toggle, close }] = useDisclosure(false);
   const [location] = useLocation();
   const waiting = useWaiting();
+  const badges: Readonly<Record<string, string | undefined>> = {
+    '/inbox': waiting,
+    '/effects': useInDoubt(),
+  };
   usePageTitle(location, waiting);
   return (
     <AppShell
@@ -110,7 +115,7 @@ function Frame({ name, children }: { readonly name: string; readonly children: R
             href={page.path}
             className={classes.page}
             label={page.name}
-            rightSection={page.path === '/inbox' && <Waiting count={waiting} />}
+            rightSection={<Waiting count={badges[page.path]} />}
             active={location.startsWith(page.path)}
             onClick={close}
           />
@@ -130,6 +135,14 @@ function useWaiting(): string | undefined {
   const { data, hasNextPage } = useApprovals(true);
   const count = data?.pages.flatMap(({ approvals }) => approvals).length ?? 0;
   return count === 0 ? undefined : `${count}${hasNextPage ? '+' : ''}`;
+}
+
+/** The number of calls whose outcome a person must settle. Undefined for none. */
+function useInDoubt(): string | undefined {
+  const { data } = useEffectTransactions('doubt', undefined);
+  const effects = data?.pages.flatMap((page) => page.transactions).flatMap((one) => one.effects);
+  const count = effects?.filter((effect) => effect.needs_human).length ?? 0;
+  return count === 0 ? undefined : `${count}`;
 }
 
 function Waiting({ count }: { readonly count: string | undefined }) {

@@ -1,10 +1,13 @@
-import { Group, Text, Title } from '@mantine/core';
+import { Button, CopyButton, Group, Text, Title } from '@mantine/core';
+import { useState } from 'react';
+import { CutText } from '../../parts/cut-text.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
 import { JsonText } from '../../parts/json-text.tsx';
 import classes from './effect-call-card.module.css';
-import type { EffectCall, StoredText, WholeTransaction } from './effects-query.ts';
+import type { EffectCall, LeftInState, StoredText, WholeTransaction } from './effects-query.ts';
 import { FateMark } from './fate-mark.tsx';
 import { classWord, fateOf } from './fates.ts';
+import { StillInState } from './left-in-state.tsx';
 import { ResolveForm } from './resolve-form.tsx';
 
 interface CallProps {
@@ -17,6 +20,7 @@ interface CallProps {
 export function EffectCallCard({ call, transaction, mayResolve }: CallProps) {
   const { n, tool, failures, why, branch, resolved, needs_human, undo_cost, claims = [] } = call;
   const { delivery, reversibility, sink } = call.class;
+  const [left, setLeft] = useState<LeftInState>();
   return (
     <article
       className={classes.call}
@@ -42,6 +46,21 @@ export function EffectCallCard({ call, transaction, mayResolve }: CallProps) {
           <Inert>{claims.map(({ access, scope }) => `${scope} (${access})`).join(', ')}</Inert>
         </Text>
       )}
+      <Group gap={6} mb={8} wrap="nowrap">
+        <CutText size="xs">
+          <Dimmed>key that the other system has: </Dimmed>
+          <code>
+            <Inert>{call.key}</Inert>
+          </code>
+        </CutText>
+        <CopyButton value={call.key}>
+          {({ copied, copy }) => (
+            <Button size="compact-xs" variant="default" onClick={copy}>
+              {copied ? 'Copied' : 'Copy'}
+            </Button>
+          )}
+        </CopyButton>
+      </Group>
       <div className={classes.texts}>
         <Stored call={n} name="Input" text={call.input} none="The log has no input yet." />
         <Stored call={n} name="Answer" text={call.answer} none="The log has no answer." />
@@ -59,7 +78,10 @@ export function EffectCallCard({ call, transaction, mayResolve }: CallProps) {
         {undo_cost !== undefined && `Compensation costs ${amountsText(undo_cost)}.`}
         {resolved !== undefined && `Decided as ${resolved.as} by ${resolved.by}.`}
       </Notes>
-      {needs_human && mayResolve && <ResolveForm call={call} transaction={transaction} />}
+      {needs_human && mayResolve && (
+        <ResolveForm call={call} transaction={transaction} onLeft={setLeft} />
+      )}
+      {left !== undefined && <StillInState left={left} />}
       {needs_human && !mayResolve && (
         <Text size="sm" mt="xs">
           A counselor or an admin decides about it: nobody else may.

@@ -8,6 +8,9 @@ export type WholeTransaction = components['schemas']['EffectTransactionWhole'];
 export type Effect = components['schemas']['Effect'];
 export type EffectCall = components['schemas']['EffectCall'];
 export type StoredText = components['schemas']['StoredText'];
+export type LeftInState = NonNullable<
+  components['schemas']['ResolvedTransaction']['left_in_state']
+>;
 export type EffectDecision = components['schemas']['EffectDecision'];
 
 /** The transactions that the list shows. */

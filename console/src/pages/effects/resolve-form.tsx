@@ -5,6 +5,7 @@ import { tell } from '../../parts/tell.ts';
 import {
   type EffectCall,
   type EffectDecision,
+  type LeftInState,
   useResolveEffect,
   type WholeTransaction,
 } from './effects-query.ts';
@@ -14,10 +15,12 @@ type As = EffectDecision['as'];
 interface ResolveProps {
   readonly call: EffectCall;
   readonly transaction: WholeTransaction;
+  /** Called when the state still has what the commit changed, although the call did not happen. */
+  readonly onLeft: (left: LeftInState) => void;
 }
 
 /** A person's decision about an effect without a known outcome, with the finding behind it. */
-export function ResolveForm({ call, transaction }: ResolveProps) {
+export function ResolveForm({ call, transaction, onLeft }: ResolveProps) {
   const [as, setAs] = useState<As>();
   const [evidence, setEvidence] = useState('');
   const [confirm, setConfirm] = useState(false);
@@ -32,7 +35,10 @@ export function ResolveForm({ call, transaction }: ResolveProps) {
     const done = await resolve
       .mutateAsync({ as, evidence, ...(needsConfirm && { confirm }) })
       .catch(() => undefined);
-    if (done !== undefined) tell(`Recorded: ${as}`);
+    if (done === undefined) return;
+    tell(`Recorded: ${as}`);
+    const { left_in_state: left } = done;
+    if (left !== undefined) onLeft(left);
   };
   return (
     <form aria-label={`Decision about ${call.tool}`} onSubmit={(event) => void send(event)}>
