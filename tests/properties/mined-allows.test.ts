@@ -1,7 +1,7 @@
 /** Mined rules that allow: each does to recorded calls what its support and its backtest say. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { enforcing, readRules } from '#domains/gateway';
+import { enforcing, readRules, SECRETS } from '#domains/gateway';
 import { mineStore, withRules } from '#mining';
 import { backtestRules } from '#replay';
 import { CompiledRules } from '../../packages/gate/src/gateway/judge/compiled-rules.ts';
@@ -16,7 +16,8 @@ rules:
   - { id: list, allow: shell/ls }
   - { id: remove, ask: shell/rm }
 `;
-const SECRETS = `  - { id: secrets, deny: ['files/*', 'shell/*'], path: '**/.env' }\n`;
+const PLACES = JSON.stringify(SECRETS.map((name) => `**/${name}`));
+const KEYS = `  - { id: secrets, deny: ['files/*', 'shell/*'], path: ${PLACES} }\n`;
 const OBSERVED = 'mode: observe\nuntil: 2099-01-01\n';
 
 const program = (
@@ -76,7 +77,7 @@ test('a mined rule lets its calls through, and no other question', async () => {
       fc.boolean(),
       fc.boolean(),
       async (steps, isObserved, hasSecrets) => {
-        const text = `${isObserved ? OBSERVED : ''}${BASE}${hasSecrets ? SECRETS : ''}`;
+        const text = `${isObserved ? OBSERVED : ''}${BASE}${hasSecrets ? KEYS : ''}`;
         const made = await desk(text);
         const calls: { of: Step; answer: string }[] = [];
         for (const of of steps) {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cases } from '../../../../tests/support/cases.ts';
-import { readRules, rulesIn, rulesToAllow } from './index.ts';
+import { readRules, rulesIn, rulesToAllow, SECRETS } from './index.ts';
 import { CompiledRules } from './judge/compiled-rules.ts';
 import { flowText } from './rules/flow-text.ts';
 
@@ -84,6 +84,19 @@ test('rules of the project of a call are judged for it, too', () => {
   expect(rulesToAllow(readRules(text).rules, { agent: 'coder', args })).toEqual({
     rules: [{ allow: 'files/read', path: '/repo/a' }],
   });
+});
+
+test.each([
+  ['all keys are refused', SECRETS.map((name) => `**/${name}`), '', '${project}'],
+  ['only some keys are', ['**/.env'], '', '/repo/a'],
+  ['only those at the top are', SECRETS.map((name) => `/repo/${name}`), '', '/repo/a'],
+  ['only writing them is', SECRETS.map((name) => `**/${name}`), ', class: reversible', '/repo/a'],
+])('readings of the project are free if %s', (_, places, more, expected) => {
+  const text = `id: own\nrules:\n  - { id: keys, deny: 'files/*', path: ${JSON.stringify(places)}${more} }\n`;
+  const parts = [{ server: 'files', tool: 'read', args: { path: '/repo/a' } }];
+  const args = { server: 'claude-code', tool: 'Read', args: {}, project: '/repo', parts };
+  const found = rulesToAllow(readRules(text).rules, { agent: 'coder', args }, {}, false);
+  expect(found).toMatchObject({ rules: [{ allow: 'files/read', path: expected }] });
 });
 
 test('a reason names the part, and the rule that would let it through', () => {

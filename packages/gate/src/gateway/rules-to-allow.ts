@@ -7,7 +7,7 @@ import {
   type JudgedCall,
   type KnownPin,
 } from './judge/compiled-rules.ts';
-import { mayBeUnder } from './judge/path-name.ts';
+import { SECRETS } from './judge/secrets.ts';
 import { toolKey } from './names.ts';
 import { ruleText } from './rule-text.ts';
 import { flowText } from './rules/flow-text.ts';
@@ -49,7 +49,7 @@ export function rulesToAllow(
   isApproved?: boolean,
 ): { readonly rules: readonly AnsweringRule[] } | { readonly problem: string } {
   const judged = judgedOf(call);
-  const { agent, project = '/', parts } = judged;
+  const { project = '/', parts } = judged;
   const before = new CompiledRules(rules);
   const added = new Map<string, AnsweringRule>();
   for (const part of parts ?? [judged]) {
@@ -57,8 +57,12 @@ export function rulesToAllow(
     const { asks, class: toolClass } = before.judge(alone, (tool) => pins[tool]);
     const open = asks.find((ask) => ask.rule === BUILT_IN.default);
     if (open === undefined) continue;
-    const guarded = before.placesFor({ agent, tool: part.tool }, project);
-    const isGuarded = guarded.some((top) => mayBeUnder(`${project}/.env`, top));
+    const isGuarded = SECRETS.every((name) => {
+      const path = `${project}/a/${name.replaceAll('*', 'a')}`;
+      const args = { ...(part.args as object), path, paths: [path] };
+      const met = before.judge({ ...alone, parts: [{ ...part, args }] });
+      return met.denied !== undefined || met.asks.some(({ rule }) => !isBuiltIn(rule));
+    });
     const rule =
       isApproved === undefined
         ? answeringRule(part)
@@ -72,6 +76,10 @@ export function rulesToAllow(
   return added.size === 0
     ? { problem: 'the rules let the call through already' }
     : { rules: [...added.values()] };
+}
+
+function isBuiltIn(rule: string): boolean {
+  return Object.values<string>(BUILT_IN).includes(rule);
 }
 
 function judgedOf({ agent, args: { server, tool, args, ...more } }: AskedCall): JudgedCall {
