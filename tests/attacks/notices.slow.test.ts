@@ -82,10 +82,10 @@ test('attack 51: a text of an agent in a mail: no header, no line of its own', (
         pendingId: 'a'.repeat(64),
         reason: 'invariant_escalated',
       },
-      ...{ trajectoryId: text, action: text, channel: text, detail: text },
+      ...{ trajectoryId: text, action: text, title: text, channel: text, detail: text },
     } as unknown as ApprovalRequested;
     const honest = mailText(
-      { ...notice, trajectoryId: 't', action: 'a', channel: 'c', detail: 'd' },
+      { ...notice, trajectoryId: 't', action: 'a', title: 'b', channel: 'c', detail: 'd' },
       'https://a.example/x',
     );
     const { subject, text: body } = mailText(notice, 'https://a.example/x');

@@ -43,7 +43,7 @@ withConsole(({ serve, open }) => {
     await page.getByLabel('phone (optional)').fill('555');
     await page.getByRole('button', { name: 'Add to extras' }).click();
     await page.getByLabel('what').nth(1).fill('desk');
-    await page.getByLabel('code').fill('7');
+    await page.getByRole('textbox', { name: 'code' }).fill('7');
     await page.getByLabel('guests').fill('0');
     await page
       .getByText(/Too small/i)
@@ -80,6 +80,43 @@ withConsole(({ serve, open }) => {
         { what: 'desk', count: 0 },
       ],
     });
+  });
+
+  test('an amount is typed in its currency, and recorded in minor units', async () => {
+    const server = await serve(FRONT);
+    const { approval_id } = await asked(server, 'proposals', {
+      action: 'charge',
+      role: { name: 'host', params: { room: '7' } },
+      args: { guests: 6, cents: 124_000, in: 'EUR' },
+    });
+    const page = await open(server, 'boss:ada', `/inbox/${approval_id}`);
+    await page.getByRole('heading', { name: 'Charge €1,240.00' }).waitFor();
+    await page.getByText('The card is charged €1,240.00.').waitFor();
+    await page.getByText('124000').waitFor({ state: 'hidden' });
+    await page.getByRole('button', { name: /^Amend/ }).click();
+    const amount = page.getByRole('textbox', { name: 'Amount, EUR' });
+    expect(await amount.inputValue()).toBe('1240.00');
+    await amount.fill('');
+    // Each letter is read alone: `930.` is no amount yet.
+    await amount.pressSequentially('930.05');
+    await page.getByText('As amended: Charge €930.05').waitFor();
+    await amount.fill('1,240.00');
+    await page
+      .getByText(/expected number/i)
+      .first()
+      .waitFor();
+    await page.getByRole('textbox', { name: 'in', exact: true }).fill('JPY');
+    await page.getByRole('textbox', { name: 'Amount, JPY' }).fill('500');
+    await page.getByText('As amended: Charge ¥500').waitFor();
+    await page.getByRole('textbox', { name: 'in', exact: true }).fill('EUR');
+    await amount.fill('930');
+    await page.getByText('As amended: Charge €930.00').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: /^Approve amended/ }).click();
+    await page.getByText('Nothing waits').waitFor();
+    const { entries } = await succeed(server, 'entries.find', { as: 'boss:ada' });
+    expect(entries[0].args).toBe('{"cents":93000,"guests":6,"in":"EUR"}');
+    expect(entries[0].title).toBe('Charge €930.00');
   });
 
   test('a contradiction waits for the choice of a winner', async () => {

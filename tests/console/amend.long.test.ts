@@ -43,7 +43,7 @@ withConsole(({ serve, open }) => {
     await told.getByText('Would be approved').waitFor();
     await page.keyboard.press('e');
     expect(page.url()).toContain('amend=form');
-    await page.getByLabel('amount').waitFor();
+    await page.getByRole('textbox', { name: 'amount' }).waitFor();
     await expectAccessible(page);
 
     await tabTo(page, 'textbox', /amount/);
@@ -88,7 +88,7 @@ withConsole(({ serve, open }) => {
     const id = await waiting(server);
     const page = await open(server, 'boss:ada', `/inbox/${id}`);
     await page.getByRole('button', { name: /^Amend/ }).click();
-    const amount = page.getByLabel('amount');
+    const amount = page.getByRole('textbox', { name: 'amount' });
     const told = page.getByRole('status', { name: 'Judgement' });
     await told.getByText('Would be approved').waitFor();
     const before = await server.contents();
@@ -129,13 +129,13 @@ withConsole(({ serve, open }) => {
     const id = await waiting(server);
     const page = await open(server, 'boss:ada', `/inbox/${id}`);
     await page.getByRole('button', { name: /^Amend/ }).click();
-    await page.getByLabel('amount').fill('300');
+    await page.getByRole('textbox', { name: 'amount' }).fill('300');
     await page.getByRole('button', { name: /^Approve amended/ }).waitFor();
     expect(page.url()).toContain('amend=form');
     await page.reload();
     await page.getByRole('button', { name: /^Approve a$/ }).waitFor();
     await expect.poll(() => page.url()).not.toContain('amend');
-    expect(await page.getByLabel('amount').count()).toBe(0);
+    expect(await page.getByRole('textbox', { name: 'amount' }).count()).toBe(0);
   });
 
   test.each(['light', 'dark'] as const)(
@@ -146,7 +146,7 @@ withConsole(({ serve, open }) => {
       for (const width of [1280, 820, 360]) {
         const page = await open(server, 'boss:ada', `/inbox/${id}`, { scheme, width });
         await page.getByRole('button', { name: /^Amend/ }).click();
-        await page.getByLabel('amount').fill('2000');
+        await page.getByRole('textbox', { name: 'amount' }).fill('2000');
         await page.getByText('Breaks rule LARGE').waitFor();
         await expectAccessible(page);
         await page.getByLabel('Override the rules that this breaks').check();

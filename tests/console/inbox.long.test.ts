@@ -102,7 +102,7 @@ withConsole(({ blank, serve, open }) => {
     const page = await open(server, 'boss:ada', `/inbox/${id}`);
     await page.getByRole('heading', { name: 'pay' }).waitFor();
     await page.keyboard.press('e');
-    await page.getByLabel('amount').fill('2000');
+    await page.getByRole('textbox', { name: 'amount' }).fill('2000');
     const broken = page.getByRole('table', { name: 'Rules that the result breaks' });
     await broken.getByText('LARGE').waitFor();
     await broken.getByText('more than 1,000').waitFor();
@@ -130,10 +130,10 @@ withConsole(({ blank, serve, open }) => {
     const id = await waiting(server, 'a', 400);
     const page = await open(server, 'boss:ada', `/inbox/${id}`);
     await page.getByRole('button', { name: /^Amend/ }).click();
-    await page.getByLabel('amount').fill('2000');
+    await page.getByRole('textbox', { name: 'amount' }).fill('2000');
     await page.getByLabel('Override the rules that this breaks').check();
     await page.getByText('against rule LARGE').waitFor();
-    await page.getByLabel('amount').fill('300');
+    await page.getByRole('textbox', { name: 'amount' }).fill('300');
     await page.getByRole('button', { name: /^Approve amended/ }).click();
     await page.getByText('Nothing waits').waitFor();
     expect(await sums(server)).toEqual({ a: { sum: 300, by: 'boss:ada' } });

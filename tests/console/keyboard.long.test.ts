@@ -125,7 +125,7 @@ withConsole(({ serve, open }) => {
     await page.keyboard.press('j');
     await page.getByRole('button', { name: /^Approve/ }).waitFor();
     await page.keyboard.press('e');
-    const amount = page.getByLabel('amount');
+    const amount = page.getByRole('textbox', { name: 'amount' });
     await amount.waitFor();
     await tabTo(page, amount);
     await page.keyboard.press('Control+a');

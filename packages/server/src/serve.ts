@@ -43,6 +43,7 @@ import { mayHaveNotice } from './notices/notice.ts';
 import { NoticeSender } from './notices/notice-sender.ts';
 import { openProposalsIn } from './notices/open-proposals.ts';
 import { receiversOf } from './notices/receivers.ts';
+import { titleOf } from './notices/title-of.ts';
 import { OPERATIONS } from './operations/table.ts';
 import { Authenticator } from './principals/authenticator.ts';
 import { JwtVerifier } from './principals/jwt.ts';
@@ -183,6 +184,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       settledRuling(assize, await assize.rulingAt(row), {
         until: addMicros(clock.now(), CALLS_MS * 1_000),
       }),
+    titleOf: (row) => titleOf(service.actions, row),
     onGivenUp: ({ entry, type, attempts, shown, error }) =>
       logger.event('notice_failed', { receiver: shown, type, entry, attempts, ...error }),
   });

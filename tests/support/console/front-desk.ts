@@ -37,6 +37,18 @@ export const frontDesk: Domain = defineDomain({
         { verb: 'assert', space: 'front', subject: name, predicate: 'phone', object: phone },
       ],
     },
+    charge: {
+      process: 'booking',
+      args: z.strictObject({ guests: z.int(), cents: z.int().min(1), in: z.string() }),
+      present: {
+        title: 'Charge {cents}',
+        fields: { cents: { label: 'Amount', money: 'in' } },
+        confirm: 'The card is charged {cents}.',
+      },
+      apply: (state, { guests }, { role }) => {
+        state.bookings[role.room] = { guests };
+      },
+    },
   },
   invariants: ({ each }) => [
     each(

@@ -64,7 +64,8 @@ export default function ActivityPage() {
 
 /** One entry: what was asked and ruled, when, and below it who, where and why. */
 function Row({ entry }: { readonly entry: FoundEntry }) {
-  const { ruling, action, kind, args, at, by, tools, rules, detail, trajectory_id, seq } = entry;
+  const { ruling, action, kind, title, args, at, by, tools, rules, detail, trajectory_id, seq } =
+    entry;
   return (
     <li>
       <Link href={timelineHref(trajectory_id, seq)} className={classes.row}>
@@ -74,10 +75,13 @@ function Row({ entry }: { readonly entry: FoundEntry }) {
         <CutText size="sm">
           <strong>
             <Inert>
-              {tools.length === 1 ? (tools[0] as string) : (action ?? kind.replaceAll('_', ' '))}
+              {title ??
+                (tools.length === 1 ? tools[0] : undefined) ??
+                action ??
+                kind.replaceAll('_', ' ')}
             </Inert>
           </strong>{' '}
-          {args !== undefined && (
+          {title === undefined && args !== undefined && (
             <span className={classes.args}>
               <Inert>{args}</Inert>
             </span>

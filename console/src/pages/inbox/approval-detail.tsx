@@ -1,5 +1,7 @@
 import { Badge, Box, Group, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { shownOf, type Shown as Words } from 'assize/internal/views/shown.ts';
+import type { ReactNode } from 'react';
 import { oneDecision } from '../../api/changed-by.ts';
 import { api, dataOf } from '../../api/client.ts';
 import type { Approval } from '../../api/queries.ts';
@@ -11,6 +13,7 @@ import { Inert } from '../../parts/inert-text.tsx';
 import { Ago } from '../../parts/instant.tsx';
 import { JsonText } from '../../parts/json-text.tsx';
 import { Part } from '../../parts/part.tsx';
+import { isSameJson } from '../../parts/schema-form/same-json.ts';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
 import { planOf } from '../incidents/plan-of.ts';
 import { PlanText } from '../incidents/plan-text.tsx';
@@ -19,7 +22,7 @@ import { termsOf } from '../standing/like-calls.ts';
 import { Meaning } from '../standing/meaning.tsx';
 import { DecisionForm } from './decision-form.tsx';
 import { GatedCall } from './gated-call.tsx';
-import { askedAs, gatedCallOf, namedAction } from './gated-call-of.ts';
+import { askedAs, gatedCallOf } from './gated-call-of.ts';
 import { Observations } from './observations.tsx';
 import { Questions } from './questions.tsx';
 import { Statements } from './statements.tsx';
@@ -112,12 +115,15 @@ function Shown({
   const gated = gatedCallOf(shown.name, shown.args);
   const standing = termsOf(shown);
   const plan = planOf({ trajectory_id, action: shown });
+  const now = shownOf(shown, approval.present);
+  const args = gated === undefined ? shown.args : gated.args;
+  const isTwin = (value: unknown): boolean => isSameJson(value, args);
   return (
     <Stack gap="lg">
       <header>
         <Group gap="xs" align="baseline">
           <Title order={2} size="h4" className="wraps">
-            <Inert>{namedAction(action).name}</Inert>
+            <Inert>{approval.shown.title}</Inert>
           </Title>
           <Badge variant="default">
             <Inert>{channel}</Inert>
@@ -127,7 +133,13 @@ function Shown({
           <Inert>{requester}</Inert> asked <Ago at={at} /> in <Inert>{trajectory_id}</Inert>
           <Inert>{askedAs(action)}</Inert>
         </Text>
+        {isAmended && (
+          <Text size="sm">
+            As amended: <Inert>{now.title}</Inert>
+          </Text>
+        )}
       </header>
+      <Said now={now} undo={approval.undo} />
       <Part title="Why a person is asked">
         <Text>
           <Inert>{detail}</Inert>
@@ -160,7 +172,9 @@ function Shown({
               <Text fw={600} size="sm">
                 <Inert>{call.tool ?? 'a call that was erased'}</Inert>
               </Text>
-              <JsonText value={call.input ?? null} label={`Input of ${call.tool}`} />
+              {gated !== undefined && isTwin(call.input) ? null : (
+                <JsonText value={call.input ?? null} label={`Input of ${call.tool}`} />
+              )}
             </div>
           ))}
         </Part>
@@ -173,18 +187,25 @@ function Shown({
       >
         {changes === null && <Text size="sm">The changes were erased.</Text>}
         {changes !== null && changes.length > 0 && (
-          <Changes trajectory={trajectory_id} changes={changes} />
+          <Folded isFolded={gated !== undefined} name="The record of the call">
+            <Changes trajectory={trajectory_id} changes={changes} />
+          </Folded>
         )}
       </Part>
       <Statements statements={statements} isAmended={isAmended} />
       <Observations trajectory={trajectory_id} observations={observations} />
-      <Part title={isAmended ? 'Proposed arguments' : 'Arguments'}>
-        {action.args === undefined ? (
-          <Text size="sm">The arguments were erased.</Text>
-        ) : (
-          <JsonText value={action.args} label="Arguments" />
-        )}
-      </Part>
+      {/* The one call has the same arguments. */}
+      {!(tools.length === 1 && !isAmended && isTwin(tools[0]?.input)) && (
+        <Part title={isAmended ? 'Proposed arguments' : 'Arguments'}>
+          {action.args === undefined ? (
+            <Text size="sm">The arguments were erased.</Text>
+          ) : (
+            <Folded isFolded name="As JSON">
+              <JsonText value={action.args} label="Arguments" />
+            </Folded>
+          )}
+        </Part>
+      )}
       <Facts>
         {Object.keys(cost).length > 0 && (
           <Fact name={titled('Cost', isAmended)}>
@@ -214,6 +235,55 @@ function Shown({
         </Fact>
       </Facts>
     </Stack>
+  );
+}
+
+/** The arguments in words, the effect of an approval, and whether it can be undone. */
+function Said({ now, undo }: { readonly now: Words; readonly undo: Approval['undo'] }) {
+  return (
+    <div>
+      {now.confirm !== undefined && (
+        <Text fw={600}>
+          <Inert>{now.confirm}</Inert>
+        </Text>
+      )}
+      {undo !== undefined && (
+        <Text size="sm" fw={undo.can ? 400 : 600}>
+          {!undo.can && 'Cannot be undone.'}
+          {undo.can &&
+            (undo.by === undefined ? (
+              'Can be undone.'
+            ) : (
+              <Inert>{`Can be undone by ${undo.by}.`}</Inert>
+            ))}
+        </Text>
+      )}
+      <Facts>
+        {now.fields.map(({ at, label, text }) => (
+          <Fact key={at} name={label}>
+            {text}
+          </Fact>
+        ))}
+      </Facts>
+    </div>
+  );
+}
+
+function Folded({
+  isFolded,
+  name,
+  children,
+}: {
+  readonly isFolded: boolean;
+  readonly name: string;
+  readonly children: ReactNode;
+}) {
+  if (!isFolded) return children;
+  return (
+    <details>
+      <summary>{name}</summary>
+      {children}
+    </details>
   );
 }
 

@@ -8,9 +8,6 @@ import { askedAs, namedAction } from './gated-call-of.ts';
 import type { ApprovalGroup } from './group-approvals.ts';
 import { SumText } from './sum-text.tsx';
 
-/** More letters never fit in a row. */
-const ARGS_MAX = 160;
-
 interface ListProps {
   readonly groups: readonly ApprovalGroup[];
   readonly openId: string | undefined;
@@ -79,13 +76,13 @@ function Row({
   onOpen,
   onMark,
 }: Omit<ListProps, 'groups'> & { readonly approval: Approval }) {
-  const { id, detail, requester, trajectory_id, at, approvals, approved_by, may_decide } = approval;
-  const action = namedAction(approval.action);
+  const { id, shown, detail, requester, trajectory_id, at, approvals, approved_by, may_decide } =
+    approval;
   return (
     <li className={classes.row} data-open={id === openId || undefined}>
       <Checkbox
         size="xs"
-        aria-label={`Mark ${action.name} of ${requester}`}
+        aria-label={`Mark ${shown.title} of ${requester}`}
         disabled={!may_decide}
         checked={marked.has(id)}
         onChange={(event) => onMark([id], event.currentTarget.checked)}
@@ -97,14 +94,9 @@ function Row({
       >
         <Group justify="space-between" gap="xs" wrap="nowrap">
           <CutText size="sm">
-            <strong className={classes.action}>
-              <Inert>{action.name}</Inert>
-            </strong>{' '}
-            {action.args !== undefined && (
-              <span className={classes.args}>
-                <Inert>{JSON.stringify(action.args).slice(0, ARGS_MAX)}</Inert>
-              </span>
-            )}
+            <strong>
+              <Inert>{shown.title}</Inert>
+            </strong>
           </CutText>
           <Text size="xs" c="dimmed" className={classes.when}>
             <Ago at={at} />

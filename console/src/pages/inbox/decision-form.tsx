@@ -1,4 +1,5 @@
 import { Alert, Anchor, Button, Checkbox, Group, Kbd, Text, TextInput } from '@mantine/core';
+import { shownOf } from 'assize/internal/views/shown.ts';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import { codeOf, ProblemError } from '../../api/problem.ts';
@@ -6,6 +7,8 @@ import type { Approval } from '../../api/queries.ts';
 import fieldClasses from '../../parts/field.module.css';
 import { JudgementLine } from '../../parts/judgement.tsx';
 import { useScopedKeys } from '../../parts/list-keys.ts';
+import { Amounts } from '../../parts/schema-form/money.ts';
+import { fromPointer } from '../../parts/schema-form/pointer.ts';
 import { SchemaForm } from '../../parts/schema-form/schema-form.tsx';
 import { isReadable } from '../../parts/schema-form/unreadable.ts';
 import { tell } from '../../parts/tell.ts';
@@ -80,7 +83,7 @@ export function DecisionForm({ approval, draft, onDecided }: DecisionProps) {
     >
       {isAmending && (
         <div className={classes.amendment}>
-          <Amend draft={draft} />
+          <Amend approval={approval} draft={draft} />
         </div>
       )}
       <JudgementLine
@@ -166,7 +169,10 @@ export function DecisionForm({ approval, draft, onDecided }: DecisionProps) {
   );
 }
 
-function Amend({ draft: { amendment, judgement } }: { readonly draft: DecisionDraft }) {
+function Amend({
+  approval: { action, present, shown },
+  draft: { amendment, judgement },
+}: Pick<DecisionProps, 'approval' | 'draft'>) {
   const { schema, args, set, view = 'form', show } = amendment;
   if (schema === undefined)
     return (
@@ -174,19 +180,36 @@ function Amend({ draft: { amendment, judgement } }: { readonly draft: DecisionDr
         Loading the form…
       </Text>
     );
+  const places = shown.fields.flatMap(({ at, amount }) => (amount === undefined ? [] : [at]));
+  const { fields } = shownOf({ name: action.name, args: withZeros(args, places) }, present);
+  const amounts = new Map(fields.flatMap((one) => (one.amount ? [[one.at, one]] : [])));
   return (
     <Focused>
-      <SchemaForm
-        title="Arguments to approve instead"
-        schema={schema}
-        value={args}
-        onChange={set}
-        findings={judgement.findings}
-        view={view}
-        onView={show}
-      />
+      <Amounts value={amounts}>
+        <SchemaForm
+          title="Arguments to approve instead"
+          schema={schema}
+          value={args}
+          onChange={set}
+          findings={judgement.findings}
+          view={view}
+          onView={show}
+        />
+      </Amounts>
     </Focused>
   );
+}
+
+/** A field stays one of an amount while its text is none yet, in the currency that is written now. */
+function withZeros(args: unknown, places: readonly string[]): unknown {
+  const copy = structuredClone(args);
+  for (const at of places) {
+    const path = fromPointer(at);
+    const last = path.pop() as string;
+    const parent = path.reduce<any>((value, name) => value?.[name], copy);
+    if (typeof parent === 'object' && parent !== null) parent[last] = 0;
+  }
+  return copy;
 }
 
 /** Moves the focus to the first field once, so that the keyboard goes on there. */

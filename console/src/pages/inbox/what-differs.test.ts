@@ -4,7 +4,7 @@ import type { Approval } from '../../api/queries.ts';
 import { whatDiffers } from './what-differs.ts';
 
 const approval = (args: unknown, id = ''): Approval =>
-  ({ id, action: { name: 'pay', role: {}, args } }) as never;
+  ({ id, action: { name: 'pay', role: {}, args }, shown: { title: 'pay', fields: [] } }) as never;
 
 const args = fc.record(
   {

@@ -44,17 +44,18 @@ export function whatDiffers(approvals: readonly Approval[]): Differing {
       return { value, isAlone: count.get(value) === 1 && count.size < approvals.length };
     }),
   }));
-  const amount = commonSum(approvals)?.argument;
-  const amountOf = ({ approval }: DifferingRow): number => {
-    const args = namedAction(approval.action).args as Readonly<Record<string, unknown>>;
-    return amount === undefined ? 0 : Number(args[amount]);
+  const sum = commonSum(approvals);
+  const byAmount = (a: DifferingRow, b: DifferingRow): number => {
+    if (sum === undefined) return 0;
+    const [one, other] = [sum.of(a.approval), sum.of(b.approval)];
+    return one.currency.localeCompare(other.currency) || other.number - one.number;
   };
   const aloneIn = ({ cells }: DifferingRow): number =>
     cells.filter(({ isAlone }) => isAlone).length;
   return {
     equal: names.filter(isEqual).map((name) => ({ name, value: given[0]?.get(name) })),
     columns,
-    rows: rows.toSorted((a, b) => amountOf(b) - amountOf(a) || aloneIn(b) - aloneIn(a)),
+    rows: rows.toSorted((a, b) => byAmount(a, b) || aloneIn(b) - aloneIn(a)),
   };
 }
 

@@ -36,7 +36,7 @@ export function EntryRow({ seq, entry, isOpen, href }: RowProps) {
 }
 
 function Content({ entry }: { readonly entry: EntrySummary }) {
-  const { ruling, action, args, at, kind } = entry;
+  const { ruling, action, title, args, at, kind } = entry;
   const what = useCutTitle<HTMLSpanElement>();
   const why = useCutTitle<HTMLSpanElement>();
   return (
@@ -46,9 +46,9 @@ function Content({ entry }: { readonly entry: EntrySummary }) {
       </span>
       <span className={classes.what} ref={what}>
         <strong className={classes.action}>
-          <Inert>{action ?? kind.replaceAll('_', ' ')}</Inert>
+          <Inert>{title ?? action ?? kind.replaceAll('_', ' ')}</Inert>
         </strong>
-        {args !== undefined && (
+        {title === undefined && args !== undefined && (
           <span className={classes.args}>
             <Inert>{args}</Inert>
           </span>

@@ -1,23 +1,25 @@
 import { TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { FieldProps } from './field-props.ts';
-import { numberOf, numberText } from './number-text.ts';
+import { useNumberText } from './money.ts';
 import { wordsOf } from './words.tsx';
 
 /** A number. Its text stays as typed, also while it is no number yet. */
 export function NumberField(props: FieldProps) {
   const { value, onChange, part } = props;
-  const [typed, setTyped] = useState(numberText(value));
+  const { read, write, words } = useNumberText(props);
+  const [typed, setTyped] = useState(write(value));
   // The value may also change elsewhere, as in the JSON of the whole.
-  const text = numberOf(typed) === value ? typed : numberText(value);
+  const text = read(typed) === value ? typed : write(value);
   return (
     <TextInput
       {...wordsOf(props)}
-      inputMode={part.schema.type === 'integer' ? 'numeric' : 'decimal'}
+      {...words}
+      inputMode={part.schema.type === 'integer' && !('label' in words) ? 'numeric' : 'decimal'}
       value={text}
       onChange={({ currentTarget }) => {
         setTyped(currentTarget.value);
-        onChange(numberOf(currentTarget.value));
+        onChange(read(currentTarget.value));
       }}
     />
   );

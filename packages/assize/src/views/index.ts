@@ -28,6 +28,7 @@ export { type LeftInState, leftInState } from './left-in-state.ts';
 export { type Divergence, divergenceOf, type Span } from './lineage.ts';
 export { type Override, overridesIn, overridesText, overrideText } from './overrides.ts';
 export { type PendingParts, pendingParts, pendingView, type Questions } from './pending.ts';
+export { proposedIn } from './proposed-args.ts';
 export { type CallAnswer, callAnswer, type RulingDocument, rulingView } from './ruling.ts';
 export {
   type Amount,

@@ -39,6 +39,8 @@ export interface NoticeSenderOptions {
   readonly pageOf: (path: string) => string;
   /** The ruling of an entry, with the outcomes of its calls. */
   readonly rulingOf: (row: EntryRow) => Promise<Ruling>;
+  /** The title of a pending proposal. Undefined without a presentation. */
+  readonly titleOf?: (row: EntryRow) => Promise<string | undefined>;
   /** Receives each failed attempt and each failed read. Nothing is lost then. */
   readonly onFailure: (error: unknown) => void;
   /** Called for each notice that this process gives up. */
@@ -209,14 +211,15 @@ export class NoticeSender {
 
   async #send(receiver: Receiver, notice: Notice, signal: AbortSignal): Promise<void> {
     const id = noticeId(notice.entryId, receiver.id);
+    const isAsked = notice.type === 'approval.requested';
+    const title = isAsked ? await this.#options.titleOf?.(notice.row) : undefined;
     if (receiver.kind === 'mail') {
-      if (notice.type === 'approval.requested')
-        await this.#mails?.send(receiver, notice, id, signal);
+      if (isAsked) await this.#mails?.send(receiver, { ...notice, title }, id, signal);
       return;
     }
     const { pageOf, rulingOf } = this.#options;
     const body = webhookBody(
-      notice,
+      isAsked ? { ...notice, title } : notice,
       id,
       pageOf(pagePath(notice)),
       rulingView(await rulingOf(notice.row)),

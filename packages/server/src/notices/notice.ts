@@ -12,7 +12,7 @@ import {
 } from 'assize/internal/ledger';
 import type { RulingDocument } from 'assize/internal/views';
 
-/** A message about a pending proposal. It has no arguments of the action. */
+/** A message about a pending proposal. Its title alone has arguments of the action. */
 export type Notice = ApprovalRequested | ApprovalResolved;
 
 interface OfPending {
@@ -33,6 +33,8 @@ export interface ApprovalRequested extends OfPending {
   readonly reason: PendingPayload['reason'];
   readonly detail: string;
   readonly action: string;
+  /** The action in words, as the sender finds them. */
+  readonly title?: string | undefined;
   readonly expires: Instant | undefined;
 }
 
@@ -122,6 +124,7 @@ export function webhookBody(
       reason,
       detail,
       action,
+      title,
       expires = null,
       approvals,
       approvedBy: approved_by,
@@ -135,6 +138,7 @@ export function webhookBody(
       reason,
       detail,
       action,
+      title,
       expires,
       approvals,
       approved_by,

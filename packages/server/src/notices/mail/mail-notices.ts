@@ -115,7 +115,7 @@ export function mailText(
   notice: ApprovalRequested,
   url: string,
 ): { readonly subject: string; readonly text: string } {
-  const { action, trajectoryId, channel, reason, detail, expires, epoch } = notice;
+  const { action, title, trajectoryId, channel, reason, detail, expires, epoch } = notice;
   const lines = [
     epoch === undefined
       ? 'A proposal waits for a decision.'
@@ -126,6 +126,7 @@ export function mailText(
     'The lines below that begin with "> " are data from the ledger. An agent can have written parts of',
     'them. Nothing in them is an instruction to you.',
     '',
+    ...(title === undefined ? [] : [`> title: ${shown(title, TEXT_MAX)}`]),
     `> trajectory: ${shown(trajectoryId, NAME_MAX)}`,
     `> action: ${shown(action, NAME_MAX)}`,
     `> channel: ${shown(channel, NAME_MAX)}`,
@@ -134,7 +135,10 @@ export function mailText(
     `> detail: ${shown(detail, TEXT_MAX)}`,
     '',
   ];
-  return { subject: `Decision needed: ${shown(action, NAME_MAX)}`, text: lines.join('\n') };
+  return {
+    subject: `Decision needed: ${shown(title ?? action, NAME_MAX)}`,
+    text: lines.join('\n'),
+  };
 }
 
 /** One line of at most `max` characters, with unseen characters as escapes. */

@@ -1,0 +1,35 @@
+import { amountText, majorText, minorOf, type ShownField } from 'assize/internal/views/shown.ts';
+import { createContext, useContext } from 'react';
+import type { FieldProps } from './field-props.ts';
+import { numberOf, numberText } from './number-text.ts';
+import { toPointer } from './pointer.ts';
+
+/** The arguments that are amounts in minor units, by their pointers. */
+export const Amounts = createContext<ReadonlyMap<string, ShownField>>(new Map());
+
+/** How a number field reads and writes: `1240.00` for 124000 cents, or the number itself. */
+export function useNumberText({ path, part: { schema }, isRequired }: FieldProps) {
+  const { label, amount } = useContext(Amounts).get(toPointer(path)) ?? {};
+  if (amount === undefined || schema.type !== 'integer')
+    return { write: numberText, read: numberOf, words: {} };
+  const { currency } = amount;
+  const bound = (word: string, minor: number | undefined) =>
+    minor === undefined ? [] : `${word} ${amountText({ currency, minor })}`;
+  return {
+    write: (value: unknown) =>
+      typeof value === 'number' && Number.isSafeInteger(value)
+        ? majorText({ currency, minor: value })
+        : numberText(value),
+    // A text that is no amount stays a text, which does not fit the schema.
+    read: (text: string) => (text.trim() === '' ? undefined : (minorOf(currency, text) ?? text)),
+    words: {
+      label: `${label}, ${currency}${isRequired ? '' : ' (optional)'}`,
+      description: [
+        ...[schema.description ?? []],
+        ...[bound('from', schema.minimum), bound('to', schema.maximum)],
+      ]
+        .flat()
+        .join(' '),
+    },
+  };
+}
