@@ -40,6 +40,9 @@ test.each<[string, string, Record<string, string>, boolean]>([
   ['git commit -m x', 'of Python', { 'pre-commit': '#!/usr/bin/env python3\nimport x\n' }, true],
   ['git commit -m x', 'with a script of Python', { 'pre-commit': 'python3 src/a.py' }, true],
   ['git commit -m x', 'with a script that is not told', { 'pre-commit': 'sh b.sh' }, true],
+  ['git commit -m x', 'that run a file that is not told', { 'pre-commit': './b.sh' }, true],
+  ['git commit -m x', 'that run a file of Python', { 'pre-commit': 'src/b' }, true],
+  ['git commit -m x', 'that run a file that is told', { 'pre-commit': './a.sh b.sh' }, false],
   [
     'git commit -m x',
     'with more scripts than are looked at',
@@ -58,6 +61,7 @@ test.each<[string, string, Record<string, string>, boolean]>([
   write('a.sh', 'ls\n');
   write('b.sh', 'eval "$1"\n');
   write('src/a.py', '');
+  write('src/b', '#!/usr/bin/env python3\n');
   expect((await bash(command)).includes('shell/dynamic')).toBe(expected);
   mkdirSync(join(cwd, 'sub'));
   expect((await bash(`cd sub && ${command}`)).includes('shell/dynamic')).toBe(expected);

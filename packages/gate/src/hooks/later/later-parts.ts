@@ -175,9 +175,7 @@ async function hooksFolder(top: string): Promise<string> {
 
 /** Whether a program runs the files that it names. */
 function runsScripts(tool: string): boolean {
-  return (
-    isShell(tool) || isInterpreter(tool) || /^(?:file|source|env|npx|exec|command)$/.test(tool)
-  );
+  return isShell(tool) || isInterpreter(tool) || /^(?:source|env|npx|exec|command)$/.test(tool);
 }
 
 const TEXT_BYTES = 64 * 1_024;
@@ -206,8 +204,11 @@ function hookAt(path: string, top: string): Hook {
     const parts = commandParts((text ?? '').replace(HUSKY, ''), { cwd: top });
     for (const { tool, args } of parts.filter(({ server }) => server === 'shell')) {
       isTold &&= tool !== 'dynamic' && tool !== 'unparsed';
-      const runs = runsScripts(tool) && args['class'] !== 'read';
-      for (const each of runs ? textsIn(args['paths']) : []) {
+      // The first path of a file that is run is its own, and its class that of the program `file`.
+      const isFile = tool === 'file';
+      const runs = isFile || (runsScripts(tool) && args['class'] !== 'read');
+      const named = textsIn(args['paths']).slice(0, isFile ? 1 : undefined);
+      for (const each of runs ? named : []) {
         if (each === top || scripts.has(each)) continue;
         const isRead = scripts.size < SCRIPTS_MAX && !isInterpreter(tool);
         isTold &&= isRead || textOf(each) === undefined;
