@@ -186,12 +186,15 @@ withConsole(({ serve, open }) => {
     await page.keyboard.press('Enter');
     await page.keyboard.press('Escape');
     await page.keyboard.press('e');
-    await page.locator('input:focus').and(page.getByLabel('amount')).waitFor();
+    await page
+      .locator('input:focus')
+      .and(page.getByRole('textbox', { name: 'amount' }))
+      .waitFor();
     await page.keyboard.press('Control+a');
     await page.keyboard.type('150');
     await page.keyboard.press('Escape');
     expect(await page.locator('input:focus').count()).toBe(0);
-    expect(await page.getByLabel('amount').inputValue()).toBe('150');
+    expect(await page.getByRole('textbox', { name: 'amount' }).inputValue()).toBe('150');
     expect(await page.getByLabel('Reason').inputValue()).toBe('not due');
     for (const key of ['j', 'r', 'Escape', 'j', 'e', 'Enter']) await page.keyboard.press(key);
     await page.waitForTimeout(500);

@@ -117,6 +117,10 @@ function Shown({
   const plan = planOf({ trajectory_id, action: shown });
   const now = shownOf(shown, approval.present);
   const args = gated === undefined ? shown.args : gated.args;
+  const [change, ...others] = changes ?? [];
+  const isSameChange =
+    others.length === 0 &&
+    tools.some(({ input }) => input !== undefined && isSameJson(change?.['value'], input));
   const isTwin = (value: unknown): boolean => isSameJson(value, args);
   return (
     <Stack gap="lg">
@@ -187,7 +191,10 @@ function Shown({
       >
         {changes === null && <Text size="sm">The changes were erased.</Text>}
         {changes !== null && changes.length > 0 && (
-          <Folded isFolded={gated !== undefined} name="The record of the call">
+          <Folded
+            isFolded={gated !== undefined || isSameChange}
+            name={gated === undefined ? 'The same values as the call' : 'The record of the call'}
+          >
             <Changes trajectory={trajectory_id} changes={changes} />
           </Folded>
         )}

@@ -200,7 +200,10 @@ function Amend({
   );
 }
 
-/** A field stays one of an amount while its text is none yet, in the currency that is written now. */
+/**
+ * Zeros in place of amounts: a field stays one of an amount while its text is none yet, in the
+ * currency that the arguments have now.
+ */
 function withZeros(args: unknown, places: readonly string[]): unknown {
   const copy = structuredClone(args);
   for (const at of places) {
