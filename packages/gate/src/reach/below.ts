@@ -16,6 +16,8 @@ export interface Names {
 
 /** How many names are looked at for one folder. Above it, every place counts as found. */
 const NAMES_MAX = 50_000;
+/** Milliseconds for all folders of a call: its agent program gives up on a slow answer. */
+export const LOOK_MS = 4_000;
 
 export interface Found {
   /** A file or folder of each pattern that has one. */
@@ -33,13 +35,14 @@ export interface Found {
 export async function foundBelow(
   folder: string,
   patterns: readonly string[],
-  use: Names & { readonly follows: boolean },
+  use: Names & { readonly follows: boolean; readonly until?: number },
 ): Promise<Found> {
   const [places, links]: [string[], string[]] = [[], []];
   let [names, whole] = [0, true];
-  const { follows } = use;
+  const { follows, until = performance.now() + LOOK_MS } = use;
   let left = patterns;
   const folders = follows ? [folder] : startsOf(folder, patterns.map(folderOf));
+  const mayMeet = nameTests(patterns, use.include.length > 0 ? undefined : [...folders]);
   for (let at = folders.pop(); at !== undefined; at = folders.pop()) {
     const entries = await entriesOf(at);
     if (entries === undefined) {
@@ -47,7 +50,7 @@ export async function foundBelow(
       whole = false;
     }
     for (const entry of entries ?? []) {
-      if (++names > NAMES_MAX)
+      if (++names > NAMES_MAX || performance.now() > until)
         return {
           places: places.concat(left.flatMap((one) => unseen(folder, one))),
           links,
@@ -57,7 +60,9 @@ export async function foundBelow(
       if (isLeftOut(path, folder, use, entry.isDirectory())) continue;
       // With names to look for, what a folder has inside decides.
       const counts = !entry.isDirectory() || use.include.length === 0;
-      const met = left.filter((pattern) => counts && mayBeUnder(path, pattern));
+      const met = left.filter(
+        (pattern) => counts && mayMeet(pattern, entry.name) && mayBeUnder(path, pattern),
+      );
       if (met.length > 0) places.push(path);
       left = left.filter((each) => !met.includes(each));
       if (left.length === 0 && !follows) return { places, links, whole: true };
@@ -67,6 +72,28 @@ export async function foundBelow(
   }
   return { places, links, whole };
 }
+
+/**
+ * A cheap test of a name before its path is compared. A folder on the way that is met is found by
+ * its own name, so below it only the last name of a pattern decides. `starts`: the folders in which
+ * the walk begins. Undefined, or for a pattern that has one of them: each name passes.
+ */
+function nameTests(
+  patterns: readonly string[],
+  starts: readonly string[] | undefined,
+): (pattern: string, name: string) => boolean {
+  const tests = new Map<string, RegExp>();
+  for (const pattern of patterns) {
+    const last = posix.basename(pattern);
+    const isAny = last === '**' || !starts || starts.some((one) => mayBeUnder(one, pattern));
+    const text = last.replace(/[^\w*]/g, '\\$&').replaceAll('*', '.*');
+    if (!isAny && ASCII.test(last)) tests.set(pattern, new RegExp(`^${text}$`, 'is'));
+  }
+  return (pattern, name) => (tests.get(pattern)?.test(name) ?? true) || !ASCII.test(name);
+}
+
+/** Other characters may be equal to these under other names. */
+const ASCII = /^[\x21-\x7e]+$/;
 
 /** The folders to look in: of a pattern for a folder far below, only that folder. */
 function startsOf(folder: string, withins: readonly string[]): string[] {

@@ -329,3 +329,15 @@ test('where a path of a process leads is not known to the server', async () => {
     expect(await reachesOf(unknown, place)).toEqual(place);
   }
 });
+
+test('a search that takes too long counts every place that can be there', async () => {
+  const folder = project(['a/.env', 'b/c']);
+  const place = ['**/.env'];
+  const spec = { name: 'shell/cp', reads: ['/paths'] };
+  const args = { paths: [folder], below: [folder], cwd: folder };
+  const part = { spec, args, isPart: true } as const;
+  expect(await reachesOf(part, place)).toEqual([`${folder}/a/.env`]);
+  expect(await reachesOf({ ...part, until: performance.now() - 1 }, place)).toEqual([
+    `${folder}/**/.env`,
+  ]);
+});

@@ -4,7 +4,7 @@ import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Json } from 'assize/internal/base';
 import { hasStar, isUnder, mayBeUnder, resourcesOf, type ToolSpec } from '#gateway';
-import { foundBelow, isLeftOut, isMissing, type Names, unseen } from './below.ts';
+import { foundBelow, isLeftOut, isMissing, LOOK_MS, type Names, unseen } from './below.ts';
 import { isOfProcess, namedPaths } from './file-path.ts';
 import { gitPlaces, type Only } from './git-places.ts';
 
@@ -20,6 +20,8 @@ export interface Use extends Names {
   readonly revisions: readonly string[];
   /** Whether it follows the symbolic links below those folders. */
   readonly follows: boolean;
+  /** The time on the clock of this process at which looking ends: what is left counts as reached. */
+  readonly until: number;
   /** Whether it runs in a folder of this machine, so a folder that is missing has no files. */
   readonly isHere?: boolean;
 }
@@ -35,6 +37,8 @@ export interface Asking {
    * text of its arguments may be a path.
    */
   readonly folder?: string | undefined;
+  /** The time on the clock of this process at which looking ends. Default: after `LOOK_MS`. */
+  readonly until?: number;
 }
 
 /**
@@ -43,7 +47,7 @@ export interface Asking {
  * use everything below it, unless its `names_only` says that it does not.
  */
 export async function reachesOf(
-  { spec, args, isPart, folder }: Asking,
+  { spec, args, isPart, folder, until = performance.now() + LOOK_MS }: Asking,
   patterns: readonly string[],
 ): Promise<readonly string[]> {
   if (spec?.reads === undefined && spec?.writes === undefined) {
@@ -52,19 +56,21 @@ export async function reachesOf(
     if (texts === undefined) return patterns.flatMap((each) => unseen('/', each));
     const named = await everyName(texts, folder);
     const isMet = (path: string): boolean => patterns.some((each) => mayBeUnder(path, each));
-    return [...new Set([...named.filter(isMet), ...(await reachedFrom(named, spec, patterns))])];
+    return [
+      ...new Set([...named.filter(isMet), ...(await reachedFrom(named, spec, patterns, until))]),
+    ];
   }
   const { reads, writes } = resourcesOf(spec, args);
   // A path that cannot be read has no meaning, and a rule about paths denies it.
   if ('problem' in reads || 'problem' in writes) return [];
   const paths = [...new Set([...reads.value, ...writes.value])];
-  if (isPart) return reachedPlaces(partUse(spec.name, paths, args), patterns);
+  if (isPart) return reachedPlaces({ ...partUse(spec.name, paths, args), until }, patterns);
   const { root = '/' } = spec;
   const asGiven = (path: string): string =>
     isUnder(path, root) ? posix.relative(root, path) : path;
   const named = await everyName(paths.map(asGiven), root);
   const leads = named.filter((path) => !paths.includes(path));
-  return [...new Set([...leads, ...(await reachedFrom(named, spec, patterns))])];
+  return [...new Set([...leads, ...(await reachedFrom(named, spec, patterns, until))])];
 }
 
 /** The places of a tool that gets paths as its arguments: everything below a folder. */
@@ -72,11 +78,12 @@ function reachedFrom(
   named: readonly string[],
   spec: ToolSpec | undefined,
   patterns: readonly string[],
+  until: number,
 ): Promise<readonly string[]> {
   if (named.some(isOfProcess))
     return Promise.resolve(patterns.flatMap((each) => unseen('/', each)));
   const below = spec?.names_only === true ? [] : named.filter((path) => existsSync(path));
-  return reachedPlaces({ named, below, ...NOTHING_MORE }, patterns);
+  return reachedPlaces({ named, below, until, ...NOTHING_MORE }, patterns);
 }
 
 const NOTHING_MORE = { except: [], include: [], revisions: [], follows: false } as const;
@@ -115,7 +122,7 @@ function pathOfUrl(text: string): string {
 const PATH_MAX = 4_096;
 const TEXTS_MAX = 1_000;
 
-function partUse(tool: string, named: readonly string[], args: Json): Use {
+function partUse(tool: string, named: readonly string[], args: Json): Omit<Use, 'until'> {
   const { below, except, include, revisions, flags, sandboxed, cwd, ...given } = args as {
     readonly [name: string]: Json;
   };

@@ -35,6 +35,8 @@ export interface HookEnd {
 
 /** Seconds beyond the wait in which the server answers. The time-out of the hook is above both. */
 export const ANSWER_SECONDS = 10;
+/** The time in which the hook judges without the server. */
+const ALONE_MS = 8_000;
 /** Codex ends these hooks after 3 seconds. */
 const SHORT: ReadonlySet<string> = new Set(['SessionEnd', 'Interrupt']);
 const SHORT_MS = 2_000;
@@ -63,7 +65,9 @@ export async function answerEvent(
   if (rules === undefined || asked.isFinal === true || !QUESTIONS.has(event))
     return failed(event, asked.fault);
   const { withoutServer } = await import('./without-server.ts');
-  const alone = await withoutServer(JSON.parse(given.value), { agent, rules });
+  const judged = withoutServer(JSON.parse(given.value), { agent, rules });
+  const own = await within(ALONE_MS, judged, 'It was not judged here in time.');
+  const alone = 'fault' in own ? own : own.value;
   return 'value' in alone
     ? { code: 0, out: alone.value, err: '' }
     : failed(event, `${asked.fault} ${alone.fault}`);

@@ -106,7 +106,7 @@ rules:
     path: ${place}
     where: [{ path: /command, in: [${hasSandbox ? 'add, commit, branch, stash push' : GIT}] }]
 ${hasSandbox ? SANDBOX_RULES : workRules(place)}  - id: secrets
-    deny: ['files/*', 'shell/*']
+    deny: '*'
     path: ${JSON.stringify(secrets)}
     because: Secrets stay where they are.
     mode: enforce
@@ -123,10 +123,10 @@ function workRules(place: string): string {
     allow: [${PROGRAMS}]
     path: ${place}
   - { id: pack, allow: shell/tar, path: ${place}, where: [{ path: /flags, any: [--create] }] }
-  - { id: git-removes, ask: shell/git, where: [{ path: /flags, any: [--force, --amend, --hard, --discard-changes] }] }
+  - { id: git-removes, ask: shell/git, where: [{ path: /flags, any: [--force, --amend, --hard, --keep, --merge, --force-create, --orphan, --discard-changes, --update-head-ok] }] }
   - { id: git-untags, ask: shell/git, where: [{ path: /command, is: tag }, { path: /flags, any: [--delete] }] }
   - { id: git-untracks, allow: shell/git, path: ${place}, where: [{ path: /command, is: rm }, { path: /flags, any: [--cached] }] }
-  - { id: remove, ask: shell/rm, where: [{ path: /flags, any: [--recursive] }] }
+  - { id: remove, ask: [shell/rm, shell/find, shell/tar], where: [{ path: /flags, any: [--recursive, -delete, --remove-files] }] }
 `;
 }
 

@@ -352,7 +352,10 @@ const COMMANDS: Readonly<Record<string, Program>> = {
   diff: DIFF,
   fetch: {
     options:
-      '--upload-pack=! --all --multiple --depth=t -o,--server-option=t --refmap=t --shallow-since=t -j,--jobs=t --filter=t',
+      '--upload-pack=! --all --multiple --depth=t -o,--server-option=t --refmap=t --shallow-since=t -j,--jobs=t --filter=t --update-head-ok',
+    // A refspec with a target moves a branch of this repository.
+    marks: ({ operands }) =>
+      operands.slice(1).some(({ value }) => /^\+|:/.test(value ?? ':')) ? '!' : '',
   },
   'for-each-ref': READS,
   grep: {
