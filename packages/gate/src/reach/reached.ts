@@ -20,7 +20,7 @@ export interface Use extends Names {
   readonly revisions: readonly string[];
   /** Whether it follows the symbolic links below those folders. */
   readonly follows: boolean;
-  /** The time on the clock of this process at which looking ends: what is left counts as reached. */
+  /** The time of this process at which looking ends: then the rest counts as reached. */
   readonly until: number;
   /** Whether it runs in a folder of this machine, so a folder that is missing has no files. */
   readonly isHere?: boolean;

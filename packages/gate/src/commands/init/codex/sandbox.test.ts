@@ -40,7 +40,7 @@ test('Codex gets the places of the rules, and the home stays hidden', () => {
     expect(places).not.toHaveProperty([absent]);
 });
 
-test('a folder with something kept or hidden in it can be written, and not moved', () => {
+test('a folder with a kept or hidden place can be written, and not moved', () => {
   const written = [
     `${REPO}/.codex/a`,
     `${REPO}/.git/config`,
