@@ -32,11 +32,15 @@ interface Stage {
   run(line: string, env?: Readonly<Record<string, string>>): Promise<ProgramRun>;
 }
 
-/** A project and a home folder with secrets, outside of the folder for temporary files. */
-function stage(): Stage {
+/**
+ * A project and a home folder with secrets, outside of the folder for temporary files. `within`:
+ * the project is in the home folder.
+ */
+function stage(within = false): Stage {
   const top = realpathSync(mkdtempSync('/var/tmp/assize-sandbox-'));
   onTestFinished(() => rmSync(top, { recursive: true, force: true }));
-  const [project, home] = [join(top, 'project'), join(top, 'home')];
+  const home = join(top, 'home');
+  const project = join(within ? home : top, 'project');
   for (const folder of [`${project}/.git/hooks`, `${project}/src`, `${home}/.ssh`])
     mkdirSync(folder, { recursive: true });
   writeFileSync(join(project, '.env'), CANARY);
@@ -99,6 +103,15 @@ describe.skipIf(missing.length > 0)(
       const { out, code, err } = await stage().run(`${line}; echo end`);
       expect(`${out}${err}`).not.toContain(CANARY);
       expect({ out: out.endsWith('end\n'), code }).toEqual({ out: true, code: 0 });
+    });
+
+    test('a project in the home folder is written, and the rest is hidden', async () => {
+      const { run, project } = stage(true);
+      const line = 'cat .env; cat ~/.ssh/key; echo x > src/a; cat src/a; ls ~; echo x > ../beside';
+      const { out, err } = await run(line);
+      expect(out.split('\n').filter(Boolean), err).toEqual(['x', 'project']);
+      expect(existsSync(join(project, 'src/a'))).toBe(true);
+      expect(existsSync(join(project, '../beside'))).toBe(false);
     });
 
     test('lets a command work in the project, and says its exit code', async () => {

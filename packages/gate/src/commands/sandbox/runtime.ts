@@ -118,6 +118,8 @@ export async function openSandbox(profile: SandboxProfile, project: string): Pro
   };
   const { program, args, env } = await wrap(['true']);
   const tried = spawnSync(program, args, { env, encoding: 'utf8' });
+  // The mount points of one command would stand in the way of the next one.
+  manager.cleanupAfterCommand();
   if (tried.status === 0) return { wrap, close };
   await close();
   const why = tried.stderr?.trim() || String(tried.error ?? tried.signal);
