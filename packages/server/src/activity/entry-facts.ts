@@ -104,7 +104,7 @@ export class FactReader {
     return read;
   }
 
-  /** The tools of the calls of an entry, and the tool that an agent of the gateway asks for. */
+  /** The tools of the calls of an entry, and those that an agent asks the gateway for. */
   async #tools(payload: Payload): Promise<readonly string[]> {
     switch (payload.kind) {
       case 'commit':
@@ -127,8 +127,12 @@ export class FactReader {
 
   async #asked({ name, args }: { readonly name: string; readonly args: Stored }) {
     if (name !== 'call') return [];
-    const { server, tool } = ((await this.#valueOf(args)) ?? {}) as Record<string, unknown>;
-    return typeof server === 'string' && typeof tool === 'string' ? [`${server}/${tool}`] : [];
+    const call = ((await this.#valueOf(args)) ?? {}) as Asked;
+    return [call, ...(Array.isArray(call.parts) ? call.parts : [])].flatMap((one: Asked | null) =>
+      typeof one?.server === 'string' && typeof one.tool === 'string'
+        ? [`${one.server}/${one.tool}`]
+        : [],
+    );
   }
 
   async #valueOf(value: Stored): Promise<Json | undefined> {
@@ -137,6 +141,13 @@ export class FactReader {
     if (hash === undefined) return undefined;
     return blobValue(this.#store, { pointer: '', hash, bytes, ...(salted && { salted }) });
   }
+}
+
+/** A call of the gateway, or a part of one. Another domain may have an action of that name. */
+interface Asked {
+  readonly server?: unknown;
+  readonly tool?: unknown;
+  readonly parts?: unknown;
 }
 
 function decidersOf(

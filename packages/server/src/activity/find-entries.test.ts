@@ -63,8 +63,10 @@ function anEntry(blobs: BlobRow[]): [EntryRow['kind'], Members, string[], string
   const names = [`by:${HOLDERS[by]}`];
   const word = role.params.word;
   const [server = '', called] = tool.split('/');
-  const args = { server, tool: called ?? '', args: {} };
   const asks = called !== undefined;
+  const parts = asks && below(2) === 0 ? [{ server: 'files', tool: 'read', args: {} }] : [];
+  const args = { server, tool: called ?? '', args: {}, parts };
+  const tools = [...(parts.length > 0 ? ['tool:files/read'] : []), `tool:${tool}`];
   const isApart = asks && below(2) === 0;
   const action = {
     ...(asks
@@ -82,23 +84,22 @@ function anEntry(blobs: BlobRow[]): [EntryRow['kind'], Members, string[], string
       const decided = isDecided ? { counselor, resolves: hashText('r') } : {};
       const more = isDecided ? ['by:boss:ada'] : [];
       const members = commitMembers([], { writ_id, action, delta, ...decided });
-      return ['commit', members, [...names, ...more, 'ruling:committed', `tool:${tool}`], word];
+      return ['commit', members, [...names, ...more, 'ruling:committed', ...tools], word];
     }
     case 1: {
       const intent = { action: action.name, role, args: action.args, observations: [] };
       const more = { writ_id, intent, invariant_id: rule, detail: `[of-${rule}] no` };
       const rules = [`rule:${rule}`, `rule:of-${rule}`];
-      const tools = asks ? [`tool:${tool}`] : [];
       return [
         'rejection',
         rejectionMembers(more),
-        [...names, 'ruling:rejected', ...rules, ...tools],
+        [...names, 'ruling:rejected', ...rules, ...(asks ? tools : [])],
         word,
       ];
     }
     default: {
       const members = pendingMembers({ invariant_id: rule }, { writ_id, action, delta });
-      const more = ['ruling:escalated', `rule:${rule}`, `tool:${tool}`];
+      const more = ['ruling:escalated', `rule:${rule}`, ...tools];
       return ['pending_approval', members, [...names, ...more], word];
     }
   }
@@ -135,7 +136,7 @@ const anyName = fc.constantFrom(
   ...['by:boss:ada', 'by:agent:nobody', 'ruling:committed', 'ruling:rejected', 'ruling:begun'],
   ...TRAJECTORIES.map((id) => `in:${id}`),
   ...RULES.flatMap((rule) => [`rule:${rule}`, `rule:of-${rule}`]),
-  ...TOOLS.map((tool) => `tool:${tool}`),
+  ...[...TOOLS, 'files/read'].map((tool) => `tool:${tool}`),
 );
 const anyTime = fc.option(
   fc
