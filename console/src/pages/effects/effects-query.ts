@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { calls } from '../../api/changed-by.ts';
+import { calls, decisions } from '../../api/changed-by.ts';
 import { api, dataOf } from '../../api/client.ts';
 import type { components } from '../../api/openapi.d.ts';
 
@@ -22,7 +22,8 @@ const PAGE = '100';
 export function useEffectTransactions(shown: Shown, trajectory: string | undefined) {
   return useInfiniteQuery({
     queryKey: ['log', 'effects', shown, trajectory ?? ''],
-    meta: calls,
+    // A call that comes into doubt is a question for a person.
+    meta: shown === 'doubt' ? decisions : calls,
     queryFn: ({ pageParam: cursor }) =>
       dataOf(
         api.GET('/v1/effects', {
