@@ -11,9 +11,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { Assize, type Domain, generateKeys, openStore } from 'assize';
-import { whyNoServer } from '../tests/support/postgres/binaries.ts';
-import { PostgresServer } from '../tests/support/postgres/server.ts';
 import { type BenchResult, formatTable, median } from './measure.ts';
+import { onPostgres } from './on-postgres.ts';
 import { benchWrit, shop, shopState } from './shop.ts';
 
 export const MEMBERS = 1_000;
@@ -43,23 +42,14 @@ export async function contentionBench(): Promise<BenchResult[]> {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-  const reason = whyNoServer();
-  if (reason !== undefined) {
-    console.error(`PostgreSQL is left out: ${reason}.`);
-    return results;
-  }
-  const server = await PostgresServer.start();
-  try {
-    const url = (name: string): string =>
-      `postgres://postgres@127.0.0.1:${server.port}/postgres?schema=${name}`;
+  const onServer = await onPostgres(async (base) => {
+    const url = (name: string): string => `${base}?schema=${name}`;
+    const found: BenchResult[] = [];
     for (const callers of [1, 8])
-      results.push(
-        ...(await measure('PostgreSQL', 8, callers, (name) => url(`${name}_${callers}`))),
-      );
-    return results;
-  } finally {
-    await server.remove();
-  }
+      found.push(...(await measure('PostgreSQL', 8, callers, (name) => url(`${name}_${callers}`))));
+    return found;
+  });
+  return [...results, ...onServer];
 }
 
 async function measure(

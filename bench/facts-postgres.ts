@@ -7,10 +7,9 @@
 import { openStore } from 'assize';
 import { Client } from 'pg';
 import type { Store } from '#stores';
-import { whyNoServer } from '../tests/support/postgres/binaries.ts';
-import { PostgresServer } from '../tests/support/postgres/server.ts';
 import { contradict, firstSaid, inTurn, momentOf, textOf } from './facts.ts';
 import { type BenchResult, formatTable, percentile } from './measure.ts';
+import { onPostgres } from './on-postgres.ts';
 
 const SIZES: readonly [few: number, many: number] = [300, 100_000];
 /** Facts of one commit, before anything is measured. */
@@ -25,15 +24,8 @@ const WARM = 2_000;
 const TURN = 50;
 const GOAL_US = 1_500;
 
-export async function factsOnPostgres(): Promise<BenchResult[]> {
-  const reason = whyNoServer();
-  if (reason !== undefined) {
-    console.error(`PostgreSQL is left out: ${reason}.`);
-    return [];
-  }
-  const server = await PostgresServer.start();
-  try {
-    const base = `postgres://postgres@127.0.0.1:${server.port}/postgres`;
+export function factsOnPostgres(): Promise<BenchResult[]> {
+  return onPostgres(async (base) => {
     const client = new Client({ connectionString: base });
     await client.connect();
     const stores: Store[] = [];
@@ -49,9 +41,7 @@ export async function factsOnPostgres(): Promise<BenchResult[]> {
       for (const store of stores) await store.close();
       await client.end();
     }
-  } finally {
-    await server.remove();
-  }
+  });
 }
 
 /** In alternation, so that each is measured on the same server in the same state. */

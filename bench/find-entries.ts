@@ -7,10 +7,9 @@ import { integrateLog } from '#ledger';
 import { openStore, type Store } from '#stores';
 import { Blocks } from '../packages/server/src/activity/blocks.ts';
 import { type EntrySearch, findEntries } from '../packages/server/src/activity/find-entries.ts';
-import { whyNoServer } from '../tests/support/postgres/binaries.ts';
-import { PostgresServer } from '../tests/support/postgres/server.ts';
 import { writeLedger } from './ledger.ts';
 import { type BenchResult, formatTable, percentile } from './measure.ts';
+import { onPostgres } from './on-postgres.ts';
 
 const COMMITS = 1_000_000;
 const PAGE = 100;
@@ -31,7 +30,10 @@ export async function findEntriesBench(): Promise<BenchResult[]> {
   try {
     const store = await openStore(ledger.url);
     try {
-      return [...(await measured(store, 'SQLite')), ...(await onPostgres(store))];
+      return [
+        ...(await measured(store, 'SQLite')),
+        ...(await onPostgres((url) => copyMeasured(store, url))),
+      ];
     } finally {
       await store.close();
     }
@@ -40,23 +42,13 @@ export async function findEntriesBench(): Promise<BenchResult[]> {
   }
 }
 
-async function onPostgres(source: Store): Promise<BenchResult[]> {
-  const reason = whyNoServer();
-  if (reason !== undefined) {
-    console.error(`PostgreSQL is left out: ${reason}.`);
-    return [];
-  }
-  const server = await PostgresServer.start();
+async function copyMeasured(source: Store, url: string): Promise<BenchResult[]> {
+  const store = await openStore(url);
   try {
-    const store = await openStore(`postgres://postgres@127.0.0.1:${server.port}/postgres`);
-    try {
-      await copied(source, store);
-      return await measured(store, 'PostgreSQL');
-    } finally {
-      await store.close();
-    }
+    await copied(source, store);
+    return await measured(store, 'PostgreSQL');
   } finally {
-    await server.remove();
+    await store.close();
   }
 }
 

@@ -9,11 +9,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { whyNoServer } from '../tests/support/postgres/binaries.ts';
-import { PostgresServer } from '../tests/support/postgres/server.ts';
 import type { Measured } from './http-clients.ts';
 import { BenchProcess } from './http-process.ts';
 import { type BenchResult, formatTable, median, rateResult } from './measure.ts';
+import { onPostgres } from './on-postgres.ts';
 
 const CLIENTS = [1, 16, 64];
 /** Requests of each server before the first measured turn, so that its code is compiled. */
@@ -33,21 +32,10 @@ export async function httpBench(): Promise<BenchResult[]> {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-  const reason = whyNoServer();
-  if (reason !== undefined) {
-    console.error(`PostgreSQL is left out: ${reason}.`);
-    return results;
-  }
-  const server = await PostgresServer.start();
-  try {
-    const url = `postgres://postgres@127.0.0.1:${server.port}/postgres`;
-    results.push(
-      ...(await measure('PostgreSQL', (name) => (name === 'bare' ? url : `${url}?schema=${name}`))),
-    );
-  } finally {
-    await server.remove();
-  }
-  return results;
+  const onServer = await onPostgres((url) =>
+    measure('PostgreSQL', (name) => (name === 'bare' ? url : `${url}?schema=${name}`)),
+  );
+  return [...results, ...onServer];
 }
 
 async function measure(where: string, urlOf: (name: string) => string): Promise<BenchResult[]> {

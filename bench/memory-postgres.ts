@@ -4,13 +4,12 @@
  * counted, and does not depend on the number of facts.
  */
 import { Client } from 'pg';
-import { whyNoServer } from '../tests/support/postgres/binaries.ts';
 import { roundTripsOf } from '../tests/support/postgres/round-trips.ts';
-import { PostgresServer } from '../tests/support/postgres/server.ts';
 import { histories } from './histories.ts';
 import { type BenchResult, formatTable, percentile } from './measure.ts';
 import { storageOnPostgres } from './memory-storage.ts';
 import { WRITERS, writersBench } from './memory-writers.ts';
+import { onPostgres } from './on-postgres.ts';
 import { believed, openWard, said, type Ward } from './ward.ts';
 
 const SMALL = 300;
@@ -24,23 +23,12 @@ const WARM = 2_000;
 /** Roughly what a contradiction writes: entry, blobs and rows. */
 const BYTES = 6_000;
 
-export async function memoryOnPostgres(): Promise<BenchResult[]> {
-  const reason = whyNoServer();
-  if (reason !== undefined) {
-    console.error(`PostgreSQL is left out: ${reason}.`);
-    return [];
-  }
-  const server = await PostgresServer.start();
-  try {
-    const base = `postgres://postgres@127.0.0.1:${server.port}/postgres`;
-    return [
-      ...(await contradictions(base)),
-      ...(await writers(base)),
-      ...(await storageOnPostgres(base, 'storage')),
-    ];
-  } finally {
-    await server.remove();
-  }
+export function memoryOnPostgres(): Promise<BenchResult[]> {
+  return onPostgres(async (base) => [
+    ...(await contradictions(base)),
+    ...(await writers(base)),
+    ...(await storageOnPostgres(base, 'storage')),
+  ]);
 }
 
 async function writers(base: string): Promise<BenchResult[]> {

@@ -8,31 +8,23 @@
 import { hash } from 'node:crypto';
 import { type EntryRow, openStore } from 'assize';
 import { Client } from 'pg';
-import { whyNoServer } from '../tests/support/postgres/binaries.ts';
-import { PostgresServer } from '../tests/support/postgres/server.ts';
+import type { PostgresServer } from '../tests/support/postgres/server.ts';
 import { type Bare, driveHere, measureAppends, perSecond, type Rows } from './appends.ts';
 import { type BenchResult, formatTable } from './measure.ts';
+import { onPostgres } from './on-postgres.ts';
 import { CALLERS, measureProposals } from './proposals.ts';
 
 /** Entries per round, by number of callers. */
 const ENTRIES: Readonly<Record<number, number>> = { 1: 200, 16: 2_400, 64: 4_096 };
 const PROPOSALS = 4_096;
 
-export async function postgresBench(): Promise<BenchResult[]> {
-  const reason = whyNoServer();
-  if (reason !== undefined) {
-    console.error(`postgres is left out: ${reason}.`);
-    return [];
-  }
-  const server = await PostgresServer.start();
-  try {
+export function postgresBench(): Promise<BenchResult[]> {
+  return onPostgres(async (_, server) => {
     const results: BenchResult[] = [];
     for (const callers of [1, 16, 64]) results.push(...(await measure(server, callers)));
     results.push(await proposals(server));
     return results;
-  } finally {
-    await server.remove();
-  }
+  });
 }
 
 async function measure(server: PostgresServer, callers: number): Promise<BenchResult[]> {

@@ -8,9 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStore, type Ruling, type Store, verifyStore } from 'assize';
 import { rulingView } from '#views';
-import { whyNoServer } from '../tests/support/postgres/binaries.ts';
-import { PostgresServer } from '../tests/support/postgres/server.ts';
 import { type BenchResult, compare, formatTable, keep, rateResult } from './measure.ts';
+import { onPostgres } from './on-postgres.ts';
 import { openShop, visit } from './shop.ts';
 
 const MEMBERS = 1_000;
@@ -20,16 +19,12 @@ const VERIFY_GOAL = { ratioMin: 0.85 };
 
 export async function sealsBench(): Promise<BenchResult[]> {
   const folder = mkdtempSync(join(tmpdir(), 'assize-bench-'));
-  const reason = whyNoServer();
-  const server = reason === undefined ? await PostgresServer.start() : undefined;
-  if (reason !== undefined) console.error(`PostgreSQL is left out: ${reason}.`);
   try {
-    const results = await resultsOn('SQLite', (name) => `sqlite:${join(folder, name)}`);
-    if (server === undefined) return results;
-    const url = `postgres://postgres@127.0.0.1:${server.port}/postgres`;
-    return [...results, ...(await resultsOn('PostgreSQL', (name) => `${url}?schema=${name}`))];
+    return [
+      ...(await resultsOn('SQLite', (name) => `sqlite:${join(folder, name)}`)),
+      ...(await onPostgres((url) => resultsOn('PostgreSQL', (name) => `${url}?schema=${name}`))),
+    ];
   } finally {
-    await server?.remove();
     rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -5,11 +5,11 @@
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { whyNoServer } from '../tests/support/postgres/binaries.ts';
-import { PostgresServer } from '../tests/support/postgres/server.ts';
+import type { PostgresServer } from '../tests/support/postgres/server.ts';
 import type { Measured } from './http-clients.ts';
 import { BenchProcess } from './http-process.ts';
 import { type BenchResult, formatTable, median, rateResult } from './measure.ts';
+import { onPostgres } from './on-postgres.ts';
 
 const SERVERS = 8;
 const CLIENTS = [8, 64];
@@ -20,23 +20,12 @@ const ROUNDS = 5;
 const KNOWN_MS = 3_000;
 const GOAL = { ratioMin: 0.5 };
 
-export async function serversBench(): Promise<BenchResult[]> {
-  const reason = whyNoServer();
-  if (reason !== undefined) {
-    console.error(`PostgreSQL is left out: ${reason}.`);
-    return [];
-  }
-  const postgres = await PostgresServer.start();
-  try {
-    const url = `postgres://postgres@127.0.0.1:${postgres.port}/postgres`;
-    return [
-      ...(await compare('routed', `${SERVERS} servers that forward requests`, url, GOAL)),
-      ...(await compare('unrouted', `${SERVERS} servers that do not`, url)),
-      await bytesOfEntry(postgres),
-    ];
-  } finally {
-    await postgres.remove();
-  }
+export function serversBench(): Promise<BenchResult[]> {
+  return onPostgres(async (url, postgres) => [
+    ...(await compare('routed', `${SERVERS} servers that forward requests`, url, GOAL)),
+    ...(await compare('unrouted', `${SERVERS} servers that do not`, url)),
+    await bytesOfEntry(postgres),
+  ]);
 }
 
 /** The tables of a store with their indexes, for each entry. */

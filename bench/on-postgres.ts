@@ -1,0 +1,20 @@
+import { whyNoServer } from '../tests/support/postgres/binaries.ts';
+import { PostgresServer } from '../tests/support/postgres/server.ts';
+import type { BenchResult } from './measure.ts';
+
+/** The results on a new server of PostgreSQL. None without its programs, which is said. */
+export async function onPostgres(
+  work: (url: string, server: PostgresServer) => Promise<BenchResult[]>,
+): Promise<BenchResult[]> {
+  const reason = whyNoServer();
+  if (reason !== undefined) {
+    console.error(`PostgreSQL is left out: ${reason}.`);
+    return [];
+  }
+  const server = await PostgresServer.start();
+  try {
+    return await work(`postgres://postgres@127.0.0.1:${server.port}/postgres`, server);
+  } finally {
+    await server.remove();
+  }
+}
