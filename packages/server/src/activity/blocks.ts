@@ -1,3 +1,4 @@
+import { GenerationalMap } from 'assize/internal/base';
 import type { EntryRow, LogStore, SideStore } from 'assize/internal/ledger';
 import { SealedRows } from 'assize/internal/stores';
 import { type EntryFacts, FactReader } from './entry-facts.ts';
@@ -41,7 +42,8 @@ type Store = ConstructorParameters<typeof FactReader>[0] & LogStore & SideStore;
  */
 export class Blocks implements Facts {
   readonly #store: Store;
-  readonly #reader: FactReader;
+  /** Of entries that are read again: those after the last whole block. */
+  readonly #read: GenerationalMap<string, EntryFacts> = new GenerationalMap(BLOCK);
   readonly #heads: SealedRows<Head>;
   readonly #rows: SealedRows<Rows>;
   /** The known heads, by the number of the block. They never change. */
@@ -50,7 +52,6 @@ export class Blocks implements Facts {
 
   constructor(store: Store, secret: Uint8Array) {
     this.#store = store;
-    this.#reader = new FactReader(store);
     this.#heads = new SealedRows(store, KINDS.heads, secret);
     this.#rows = new SealedRows(store, KINDS.facts, secret);
   }
@@ -72,8 +73,15 @@ export class Blocks implements Facts {
     }));
   }
 
-  read(rows: readonly EntryRow[]): Promise<readonly EntryFacts[]> {
-    return this.#reader.readAll(rows);
+  async read(rows: readonly EntryRow[]): Promise<readonly EntryFacts[]> {
+    const reader = new FactReader(this.#store);
+    const facts: EntryFacts[] = [];
+    for (const row of rows) {
+      const one = this.#read.get(row.id) ?? (await reader.read(row));
+      this.#read.set(row.id, one);
+      facts.push(one);
+    }
+    return facts;
   }
 
   /** Stores the blocks that are missing, the newest first. `size`: of the log. */

@@ -1,4 +1,4 @@
-import { type Json, LruCache } from 'assize/internal/base';
+import type { Json } from 'assize/internal/base';
 import {
   type CounselorRecord,
   type Delta,
@@ -37,24 +37,18 @@ export function valuesOf(kind: NameKind, names: readonly string[]): string[] {
   return names.filter((name) => name.startsWith(start)).map((name) => name.slice(start.length));
 }
 
-/** Reads the facts of entries. One object keeps the holders of writs for many entries. */
+/**
+ * Reads the facts of entries. It keeps the holders of writs, and a failed read of them, so one
+ * object is for the entries of one page.
+ */
 export class FactReader {
   readonly #store: LedgerStore;
   readonly #holders: WritHolders;
   readonly #begun: Map<string, Promise<void>> = new Map();
 
-  /** The facts of entries that are read again: those after the last whole block. */
-  readonly #read: LruCache<Promise<EntryFacts>> = new LruCache(512);
-
   constructor(store: LedgerStore) {
     this.#store = store;
     this.#holders = new WritHolders(store);
-  }
-
-  async readAll(rows: readonly EntryRow[]): Promise<readonly EntryFacts[]> {
-    const facts: EntryFacts[] = [];
-    for (const row of rows) facts.push(await this.#read.get(row.id, () => this.read(row)));
-    return facts;
   }
 
   async read(row: EntryRow): Promise<EntryFacts> {

@@ -1,6 +1,6 @@
 import type { LedgerStore, LogStore } from 'assize/internal/ledger';
 import type { Facts } from './blocks.ts';
-import { FactReader } from './entry-facts.ts';
+import { type EntryFacts, FactReader } from './entry-facts.ts';
 import { type EntrySearch, type FoundEntry, findEntries } from './find-entries.ts';
 
 /** Entries without a position in the log that are read at once. */
@@ -27,7 +27,11 @@ export async function* walkEntries(
   const blocks: Facts = {
     head: async () => undefined,
     stored: async () => undefined,
-    read: (rows) => reader.readAll(rows),
+    read: async (rows) => {
+      const facts: EntryFacts[] = [];
+      for (const row of rows) facts.push(await reader.read(row));
+      return facts;
+    },
   };
   for (
     let left = limit, before: number | undefined = log.size;
