@@ -20,7 +20,7 @@ export function useNumberText({ path, part: { schema }, isRequired }: FieldProps
       typeof value === 'number' && Number.isSafeInteger(value)
         ? majorText({ currency, minor: value })
         : numberText(value),
-    // A text that is no amount stays a text, which does not fit the schema.
+    // The schema refuses a text that is not a decimal number.
     read: (text: string) => (text.trim() === '' ? undefined : (minorOf(currency, text) ?? text)),
     words: {
       label: `${label}, ${currency}${isRequired ? '' : ' (optional)'}`,

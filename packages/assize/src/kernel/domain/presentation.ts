@@ -92,8 +92,8 @@ export function strangerIn(
 ): string | undefined {
   const { shape } = args._zod.def as { readonly shape?: Readonly<Record<string, unknown>> };
   if (shape === undefined) return undefined;
-  const money = Object.values(fields).flatMap(({ money = 'EUR' }) =>
-    CURRENCIES.has(money) ? [] : [money],
+  const money = Object.values(fields).flatMap((field) =>
+    field.money === undefined || CURRENCIES.has(field.money) ? [] : [field.money],
   );
   const named = [...namesIn(title), ...namesIn(confirm), ...Object.keys(fields), ...money];
   return named.find(

@@ -122,7 +122,7 @@ type Path = readonly (string | number)[];
 /** The rules that a file says, and the written place of each place of their normal form. */
 export interface Normal {
   readonly rules: Rules;
-  /** By tool. They are no rules, and their tools are not known by them. */
+  /** By tool. A presentation makes no tool known to the rules. */
   readonly presented: Readonly<Record<string, Presentation>>;
   readonly written: (path: Path) => Path;
 }

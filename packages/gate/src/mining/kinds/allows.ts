@@ -9,7 +9,10 @@ import {
 import type { Mine } from '../hypothesis.ts';
 import type { MiningCall, MiningRun } from '../run.ts';
 
-/** Rules that would have answered questions. Each has the chance 0: it is no guess. */
+/**
+ * Rules that would have answered questions. Each has the chance 0, because it does not
+ * generalise from samples.
+ */
 export const mineAllows: Mine = (runs) => {
   const answers = runs.flatMap(({ calls }) => calls.flatMap((call) => call.answers ?? []));
   const rules = [...new Map(answers.map((rule) => [flowText(rule), rule])).values()];

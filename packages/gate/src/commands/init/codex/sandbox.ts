@@ -58,9 +58,10 @@ function withoutPort(host: string): string {
 }
 
 /**
- * The places by their access, of which the longest path counts. Codex shows nothing below a hidden
- * folder that can only be read, so such a folder is hidden by naming what is around it. A hidden
- * place that is not there is a pattern, which Codex searches for at the start of each command.
+ * The places by their access. Where one is below another, the longer path counts. Codex shows
+ * nothing below a hidden folder that can only be read, so such a folder is hidden by naming the
+ * places around it. A hidden place that does not exist is a pattern, which Codex searches for at
+ * the start of each command.
  */
 export function placesOf(
   { unreadable, readable, writable, unwritable }: SandboxProfile,

@@ -33,7 +33,7 @@ const entryForm = z.object({
 
 const placesForm = z.object({ entries: z.array(entryForm), [DEPTH]: z.number().optional() });
 
-/** A turn, as the transcript has it. Without a sandbox there is no list of places. */
+/** A turn in the transcript. The places are absent if it runs outside of a sandbox. */
 const turnForm = z.object({
   type: z.literal('turn_context'),
   payload: z.object({
