@@ -15,7 +15,7 @@ const LIMITS: Readonly<Record<string, readonly [lines: number, tokens: number]>>
   '@assize/postgres': [8.4, 39.5],
   '@assize/command': [5.3, 31.1],
   '@assize/cli': [13.3, 82.8],
-  '@assize/server': [12.8, 84.3],
+  '@assize/server': [12.8, 84.4],
   '@assize/testing': [15.5, 133],
   '@assize/gate': [32.1, 233],
   '@assize/agents': [15.1, 97.3],

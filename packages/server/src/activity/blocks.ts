@@ -73,15 +73,8 @@ export class Blocks implements Facts {
     }));
   }
 
-  async read(rows: readonly EntryRow[]): Promise<readonly EntryFacts[]> {
-    const reader = new FactReader(this.#store);
-    const facts: EntryFacts[] = [];
-    for (const row of rows) {
-      const one = this.#read.get(row.id) ?? (await reader.read(row));
-      this.#read.set(row.id, one);
-      facts.push(one);
-    }
-    return facts;
+  read(rows: readonly EntryRow[]): Promise<readonly EntryFacts[]> {
+    return new FactReader(this.#store).readAll(rows, this.#read);
   }
 
   /** Stores the blocks that are missing, the newest first. `size`: of the log. */

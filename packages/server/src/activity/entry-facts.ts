@@ -1,4 +1,4 @@
-import type { Json } from 'assize/internal/base';
+import type { GenerationalMap, Json } from 'assize/internal/base';
 import {
   type CounselorRecord,
   type Delta,
@@ -49,6 +49,20 @@ export class FactReader {
   constructor(store: LedgerStore) {
     this.#store = store;
     this.#holders = new WritHolders(store);
+  }
+
+  /** `kept`: facts by the id of their entry, which are not read again. */
+  async readAll(
+    rows: readonly EntryRow[],
+    kept: Pick<GenerationalMap<string, EntryFacts>, 'get' | 'set'>,
+  ): Promise<readonly EntryFacts[]> {
+    const facts: EntryFacts[] = [];
+    for (const row of rows) {
+      const one = kept.get(row.id) ?? (await this.read(row));
+      kept.set(row.id, one);
+      facts.push(one);
+    }
+    return facts;
   }
 
   async read(row: EntryRow): Promise<EntryFacts> {

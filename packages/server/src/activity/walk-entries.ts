@@ -1,3 +1,4 @@
+import { GenerationalMap } from 'assize/internal/base';
 import type { LedgerStore, LogStore } from 'assize/internal/ledger';
 import type { Facts } from './blocks.ts';
 import { type EntryFacts, FactReader } from './entry-facts.ts';
@@ -17,6 +18,7 @@ export async function* walkEntries(
   const logged = await store.logSize();
   const late = await store.unlogged(UNLOGGED_MAX);
   const reader = new FactReader(store);
+  const kept = new GenerationalMap<string, EntryFacts>(PAGE);
   const log = {
     size: logged + late.length,
     logged: async (from: number, count: number) => [
@@ -27,11 +29,7 @@ export async function* walkEntries(
   const blocks: Facts = {
     head: async () => undefined,
     stored: async () => undefined,
-    read: async (rows) => {
-      const facts: EntryFacts[] = [];
-      for (const row of rows) facts.push(await reader.read(row));
-      return facts;
-    },
+    read: (rows) => reader.readAll(rows, kept),
   };
   for (
     let left = limit, before: number | undefined = log.size;
