@@ -25,6 +25,11 @@ withConsole(({ serve, open }) => {
     const server = await serve();
     await wire(server, SILENT_CENTS, 'silent');
     const page = await open(server, 'boss:ada', '/effects?show=doubt');
+    await page
+      .getByRole('button', { name: new RegExp(`bank.pay: cents ${SILENT_CENTS}.* ago.*scout`) })
+      .waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Resources by epoch' }).click();
     const lanes = page.getByRole('table');
     await lanes.getByRole('columnheader', { name: 'Frontier' }).waitFor();
     await expectAccessible(page);
@@ -70,13 +75,19 @@ withConsole(({ serve, open }) => {
     const server = await serve();
     await wire(server, SILENT_CENTS, 'silent');
     const page = await open(server, 'admin:ann', '/effects?show=doubt');
-    await page.getByRole('link', { name: /Epoch \d+: in doubt/ }).click();
+    await page.getByRole('button', { name: /bank.pay/ }).click();
     await page.getByLabel('It did not happen').check();
     await page.getByLabel('Reason').fill('the bank has nothing');
     await page.getByRole('button', { name: 'Record the decision' }).click();
     const left = page.getByRole('status').filter({ hasText: 'The ledger still says' });
     await left.getByText(/\/desks\/w/).waitFor();
-    await left.getByRole('link').waitFor();
+    await left.getByRole('link', { name: /entry/ }).waitFor();
+    await expectAccessible(page);
+    await left.getByRole('link', { name: 'Open the correction as a proposal' }).click();
+    await page.getByText('Would be committed').waitFor();
+    await page.getByRole('button', { name: 'Copy the proposal' }).waitFor();
+    expect(await page.getByLabel('desk of the role clerk').inputValue()).toBe('w');
+    expect(await page.getByRole('button', { name: 'Propose it' }).count()).toBe(0);
     await expectAccessible(page);
   });
 

@@ -3,6 +3,21 @@ export function timelineHref(trajectory: string, seq?: number): string {
   return `/timeline/${encodeURIComponent(trajectory)}${seq === undefined ? '' : `/${seq}`}`;
 }
 
+/** A proposal that somebody may make. */
+export interface Proposable {
+  readonly action: string;
+  readonly role:
+    | string
+    | { readonly name: string; readonly params: Readonly<Record<string, string>> };
+  readonly args: unknown;
+}
+
+/** The address where a proposal is written already, and judged after an entry. */
+export function proposalHref(trajectory: string, seq: number, proposal: Proposable): string {
+  const query = new URLSearchParams({ view: 'try', propose: JSON.stringify(proposal) });
+  return `${timelineHref(trajectory, seq)}?${query}`;
+}
+
 /** A name in a path. The router leaves the characters encoded that have a meaning in an address. */
 export function decoded(part: string): string {
   try {

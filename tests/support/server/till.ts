@@ -56,6 +56,7 @@ const tillOf = (version: string): Domain =>
           state.desks[role.desk] = { sum: cents };
         },
         calls: (_state, { cents }) => [call(bank, { cents })],
+        onFailure: () => ({ action: 'undo', args: {} }),
       },
       undo: {
         process: 'paying',

@@ -4,6 +4,7 @@ import { CutText } from '../../parts/cut-text.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
 import { JsonText } from '../../parts/json-text.tsx';
 import classes from './effect-call-card.module.css';
+import { failedText } from './effect-list.tsx';
 import type { EffectCall, LeftInState, StoredText, WholeTransaction } from './effects-query.ts';
 import { FateMark } from './fate-mark.tsx';
 import { classWord, fateOf } from './fates.ts';
@@ -18,7 +19,18 @@ interface CallProps {
 
 /** One call: its fate, its class, its resources, what went in and what came back. */
 export function EffectCallCard({ call, transaction, mayResolve }: CallProps) {
-  const { n, tool, failures, why, branch, resolved, needs_human, undo_cost, claims = [] } = call;
+  const {
+    n,
+    tool,
+    title = tool,
+    failures,
+    why,
+    branch,
+    resolved,
+    needs_human,
+    undo_cost,
+    claims = [],
+  } = call;
   const { delivery, reversibility, sink } = call.class;
   const [left, setLeft] = useState<LeftInState>();
   return (
@@ -29,7 +41,7 @@ export function EffectCallCard({ call, transaction, mayResolve }: CallProps) {
     >
       <Group justify="space-between" gap="xs">
         <Title order={4} size="h6" className="wraps">
-          {n + 1}. <Inert>{tool}</Inert>
+          {n + 1}. <Inert>{title}</Inert>
         </Title>
         <FateMark fate={fateOf(call, transaction)} />
       </Group>
@@ -72,8 +84,8 @@ export function EffectCallCard({ call, transaction, mayResolve }: CallProps) {
         )}
       </div>
       <Notes>
-        {failures > 0 && `${failures} ${failures === 1 ? 'call' : 'calls'} failed.`}
-        {why !== undefined && `The tool's code: ${why}.`}
+        {failures > 0 && `${failedText(failures)}.`}
+        {why !== undefined && `Its last error: ${why}.`}
         {branch !== undefined && `Made in the branch ${branch}.`}
         {undo_cost !== undefined && `Compensation costs ${amountsText(undo_cost)}.`}
         {resolved !== undefined && `Decided as ${resolved.as} by ${resolved.by}.`}
@@ -81,7 +93,7 @@ export function EffectCallCard({ call, transaction, mayResolve }: CallProps) {
       {needs_human && mayResolve && (
         <ResolveForm call={call} transaction={transaction} onLeft={setLeft} />
       )}
-      {left !== undefined && <StillInState left={left} />}
+      {left !== undefined && <StillInState left={left} trajectory={transaction.trajectory_id} />}
       {needs_human && !mayResolve && (
         <Text size="sm" mt="xs">
           A counselor or an admin decides about it: nobody else may.

@@ -5,10 +5,11 @@ import { useMe } from '../../api/queries.ts';
 import { EntryLink } from '../../parts/entry-link.tsx';
 import { Fact, Facts } from '../../parts/facts.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
+import { Ago } from '../../parts/instant.tsx';
 import { Part } from '../../parts/part.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
 import { EffectCallCard } from './effect-call-card.tsx';
-import { toolsOf } from './effect-list.tsx';
+import { wordsOf } from './effect-list.tsx';
 import { useEffectTransaction, type WholeTransaction } from './effects-query.ts';
 import { ShapeMark } from './fate-mark.tsx';
 import { stateOf } from './fates.ts';
@@ -52,13 +53,13 @@ function useMayResolve(): boolean {
 }
 
 function Head({ transaction }: { readonly transaction: WholeTransaction }) {
-  const { epoch, trajectory_id, principal, writ, name, submitted_as, effects } = transaction;
+  const { epoch, trajectory_id, principal, writ, name, submitted_as, effects, at } = transaction;
   const isInDoubt = effects.some((effect) => effect.needs_human);
   return (
     <header>
       <Group gap="xs" align="center" mb={4}>
         <Title order={2} size="h4" className="wraps">
-          {effects.length === 0 ? `Transaction ${epoch}` : <Inert>{toolsOf(transaction)}</Inert>}
+          <Inert>{effects.length === 0 ? `Transaction ${epoch}` : wordsOf(transaction)}</Inert>
         </Title>
         <Badge
           variant="default"
@@ -69,6 +70,11 @@ function Head({ transaction }: { readonly transaction: WholeTransaction }) {
         </Badge>
       </Group>
       <Facts>
+        {at !== undefined && (
+          <Fact name="Begun">
+            <Ago at={at} />
+          </Fact>
+        )}
         <Fact name="Epoch">{`${epoch}`}</Fact>
         <Fact name="Principal">{principal}</Fact>
         <Fact name="Trajectory">

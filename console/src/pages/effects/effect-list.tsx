@@ -1,6 +1,8 @@
 import { Group, Text, UnstyledButton } from '@mantine/core';
+import { counted } from '../../parts/counted.ts';
 import { CutText } from '../../parts/cut-text.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
+import { Ago } from '../../parts/instant.tsx';
 import classes from '../../parts/rows.module.css';
 import type { Transaction } from './effects-query.ts';
 import { FateMark } from './fate-mark.tsx';
@@ -12,7 +14,7 @@ interface ListProps {
   readonly onOpen: (epoch: string) => void;
 }
 
-/** Transactions with their calls, state and fates, the latest first. */
+/** Transactions with their calls in words, state, age and fates, the latest first. */
 export function EffectList({ transactions, openEpoch, onOpen }: ListProps) {
   return (
     <ul className={classes.rows}>
@@ -35,7 +37,8 @@ interface RowProps extends Pick<ListProps, 'onOpen'> {
 }
 
 function Row({ transaction, isOpen, onOpen }: RowProps) {
-  const { epoch, trajectory_id, principal, effects } = transaction;
+  const { epoch, trajectory_id, principal, at, effects } = transaction;
+  const failures = effects.reduce((sum, one) => sum + one.failures, 0);
   return (
     <UnstyledButton
       className={classes.row}
@@ -45,16 +48,19 @@ function Row({ transaction, isOpen, onOpen }: RowProps) {
     >
       <Group justify="space-between" gap="xs" wrap="nowrap">
         <CutText fw={600} size="sm">
-          {effects.length === 0 ? 'no call yet' : <Inert>{toolsOf(transaction)}</Inert>}
+          <Inert>{wordsOf(transaction)}</Inert>
         </CutText>
-        <Text size="xs" c="dimmed" className={classes.aside}>
-          epoch {epoch}
-        </Text>
+        {at !== undefined && (
+          <Text size="xs" c="dimmed" className={classes.aside}>
+            <Ago at={at} />
+          </Text>
+        )}
       </Group>
       <Group justify="space-between" gap="0 12px">
         <CutText size="xs" c="dimmed">
           <Inert>{stateOf(transaction)}</Inert> · <Inert>{principal}</Inert> in{' '}
           <Inert>{trajectory_id}</Inert>
+          {failures > 0 && ` · ${failedText(failures)}`}
         </CutText>
         <Group gap="0 12px">
           {countFates(transaction).map(({ count, ...fate }) => (
@@ -66,9 +72,15 @@ function Row({ transaction, isOpen, onOpen }: RowProps) {
   );
 }
 
-/** `bank.pay ×3, mail.send` */
-export function toolsOf({ effects }: Pick<Transaction, 'effects'>): string {
-  const counts = new Map<string, number>();
-  for (const { tool } of effects) counts.set(tool, (counts.get(tool) ?? 0) + 1);
-  return [...counts].map(([tool, count]) => (count === 1 ? tool : `${tool} ×${count}`)).join(', ');
+/** What the transaction does: as its domain says it, or else its first call and the number of others. */
+export function wordsOf({ title, effects }: Pick<Transaction, 'title' | 'effects'>): string {
+  const [first, ...others] = effects;
+  if (title !== undefined) return title;
+  if (first === undefined) return 'no call yet';
+  const more = others.length === 0 ? '' : `, and ${counted(others.length, 'more call')}`;
+  return `${first.title ?? first.tool}${more}`;
+}
+
+export function failedText(failures: number): string {
+  return `${counted(failures, 'attempt')} failed`;
 }

@@ -1,6 +1,7 @@
-import { Group, SegmentedControl, Text, TextInput, VisuallyHidden } from '@mantine/core';
+import { Button, Group, SegmentedControl, Text, TextInput, VisuallyHidden } from '@mantine/core';
 import { useMemo } from 'react';
 import { useLocation, useParams, useSearchParams } from 'wouter';
+import { KeyLegend, MOVES } from '../../parts/key-legend.tsx';
 import { useListKeys } from '../../parts/list-keys.ts';
 import { ShowMore } from '../../parts/show-more.tsx';
 import { SplitView } from '../../parts/split-view.tsx';
@@ -24,6 +25,7 @@ export default function EffectsPage() {
   const [, navigate] = useLocation();
   const [search, setSearch] = useSearchParams();
   const shown = SHOWN.find(({ value }) => value === search.get('show'))?.value ?? 'all';
+  const isByResource = search.get('view') === 'resources';
   const trajectory = search.get('trajectory') ?? undefined;
   const found = useEffectTransactions(shown, trajectory);
   const transactions = useMemo(() => {
@@ -99,14 +101,22 @@ export default function EffectsPage() {
         list={list}
         listLabel="Tool transactions"
         detailLabel="Transaction"
-        isOpen={epoch !== undefined}
+        isOpen={epoch !== undefined || isByResource}
         backLabel="Effects"
-        onBack={() => open(undefined)}
+        onBack={() => (epoch === undefined ? filter('view', '') : open(undefined))}
         detail={
-          epoch === undefined ? (
+          epoch !== undefined ? (
+            <EffectDetail key={epoch} epoch={epoch} />
+          ) : isByResource ? (
             <ResourceLanes transactions={transactions} hrefOf={hrefOf} />
           ) : (
-            <EffectDetail key={epoch} epoch={epoch} />
+            <Empty title="Choose a transaction">
+              It shows its calls, and what is permanent, compensated or in doubt.
+              <KeyLegend keys={MOVES} />
+              <Button size="xs" variant="default" onClick={() => filter('view', 'resources')}>
+                Resources by epoch
+              </Button>
+            </Empty>
           )
         }
       />

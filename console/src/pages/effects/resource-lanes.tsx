@@ -1,7 +1,6 @@
 import { Anchor, Text } from '@mantine/core';
 import { Link } from 'wouter';
 import { Inert } from '../../parts/inert-text.tsx';
-import { KeyLegend, MOVES } from '../../parts/key-legend.tsx';
 import { Empty } from '../../parts/states.tsx';
 import type { Transaction } from './effects-query.ts';
 import { FateMark, ShapeMark } from './fate-mark.tsx';
@@ -20,12 +19,7 @@ interface LanesProps {
 export function ResourceLanes({ transactions, hrefOf }: LanesProps) {
   const { epochs, lanes } = lanesOf(transactions, EPOCHS_MAX);
   if (lanes.length === 0)
-    return (
-      <Empty title="Choose a transaction">
-        It shows its calls, and what is permanent, compensated or in doubt.
-        <KeyLegend keys={MOVES} />
-      </Empty>
-    );
+    return <Empty title="No resource">No transaction of the list claims one.</Empty>;
   const more = lanes.length - LANES_MAX;
   return (
     <section className={classes.page} aria-labelledby="lanes-title">

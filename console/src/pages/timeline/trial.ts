@@ -1,4 +1,5 @@
 import type { Domain } from '../../api/domain-query.ts';
+import type { Proposable } from '../../parts/addresses.ts';
 import { emptyOf, resolvedRoot, type Schema } from '../../parts/schema-form/schema.ts';
 
 /** A proposal that is being written, to be judged and not to be made. */
@@ -41,4 +42,23 @@ export function withParams(
 ): Trial['role'] {
   const { name = '', params = [] } = role ?? {};
   return { name, params: Object.fromEntries(params.map((each) => [each, known[each] ?? ''])) };
+}
+
+/** The trial that an address has. Undefined without one, and for an action of another domain. */
+export function trialIn(text: string | null, principal: string, domain: Domain): Trial | undefined {
+  const { action, role, args } = proposableIn(text) ?? {};
+  if (!domain.actions.some(({ name }) => name === action)) return undefined;
+  const blank = { principal, action: '', role: { name: '', params: {} }, args, isBefore: false };
+  const trial = withAction(blank, domain, action as string);
+  const given = typeof role === 'string' ? { name: role, params: {} } : role;
+  return { ...trial, role: given ?? trial.role, args };
+}
+
+/** Undefined for a text that is no JSON, as a person can write into an address. */
+function proposableIn(text: string | null): Partial<Proposable> | undefined {
+  try {
+    return JSON.parse(text ?? 'null') ?? undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,6 +1,7 @@
 import { Group, SegmentedControl, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { useSearchParams } from 'wouter';
 import { api, dataOf } from '../../api/client.ts';
 import { argsSchemaOf, type Domain, useDomainOf } from '../../api/domain-query.ts';
 import { Changes } from '../../parts/changes.tsx';
@@ -13,7 +14,8 @@ import { Empty, Failed, Loading } from '../../parts/states.tsx';
 import { askedOf } from './asked-of.ts';
 import { amountsText } from './authority.tsx';
 import { type EntryDocument, payloadOf, valueAt } from './entry-query.ts';
-import { rolesFor, type Trial, withAction, withParams } from './trial.ts';
+import { MakeProposal } from './make-proposal.tsx';
+import { rolesFor, type Trial, trialIn, withAction, withParams } from './trial.ts';
 import { useTrialJudgement } from './use-trial-judgement.ts';
 
 /** Another proposal at this point of the past: its ruling, and what it would have changed. */
@@ -60,7 +62,11 @@ interface FormProps {
 
 function TrialForm({ entry, domain, principals, own }: FormProps) {
   const { trajectory_id: trajectory, seq } = entry;
-  const [trial, setTrial] = useState(() => begunAs(entry, domain, own ?? principals[0] ?? ''));
+  const [search] = useSearchParams();
+  const [trial, setTrial] = useState(() => {
+    const principal = own ?? principals[0] ?? '';
+    return trialIn(search.get('propose'), principal, domain) ?? begunAs(entry, domain, principal);
+  });
   const [view, setView] = useState<FormView>('form');
   const { judged, isOld, isUnreadable, error } = useTrialJudgement(trajectory, seq, trial);
   const set = (change: Partial<Trial>) => setTrial({ ...trial, ...change });
@@ -69,7 +75,7 @@ function TrialForm({ entry, domain, principals, own }: FormProps) {
   return (
     <Stack gap="md">
       <Text size="sm" c="dimmed">
-        Nothing is recorded, and no tool is called.
+        A try records nothing and calls no tool.
       </Text>
       {seq > 0 && (
         <Group>
@@ -111,6 +117,7 @@ function TrialForm({ entry, domain, principals, own }: FormProps) {
             at={`${trajectory}@${trial.isBefore ? seq - 1 : seq}`}
             judged={judged}
           />
+          <MakeProposal trajectory={trajectory} trial={trial} />
         </Part>
       )}
     </Stack>

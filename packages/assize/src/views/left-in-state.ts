@@ -1,6 +1,6 @@
 import type { Json } from '#base';
 import { type Domain, failureIntent } from '#kernel';
-import { type Hash, type LedgerStore, readRow, type ValueReader } from '#ledger';
+import { type Hash, type LedgerStore, type RoleRef, readRow, type ValueReader } from '#ledger';
 
 /** The changes that a commit left in the state, although one of its calls did not happen. */
 export interface LeftInState {
@@ -8,7 +8,11 @@ export interface LeftInState {
   readonly action: string;
   readonly paths: string[];
   /** The proposal that the domain declares for a failure (`onFailure`), not made yet. */
-  readonly correction?: { readonly action: string; readonly args: Json };
+  readonly correction?: {
+    readonly action: string;
+    readonly role: string | RoleRef;
+    readonly args: Json;
+  };
 }
 
 /** Undefined for a transaction without a commit, and for a commit that changed no state. */
@@ -33,5 +37,5 @@ export async function leftInState(
   const intent = failureIntent(domain.actions[action.name], args.value, action.role.params);
   return 'fault' in intent
     ? left
-    : { ...left, correction: { action: intent.action, args: intent.args as Json } };
+    : { ...left, correction: { role: action.role, ...intent, args: intent.args as Json } };
 }

@@ -5,6 +5,7 @@ import {
   documentForm,
   flag,
   hash,
+  instant,
   json,
   name,
   next,
@@ -12,6 +13,7 @@ import {
   PAGE_DEFAULT,
   page,
   READERS,
+  roleForm,
   ServerError,
 } from '@assize/command/operation';
 import { conflicts, readClaim } from 'assize/internal/effects';
@@ -26,6 +28,7 @@ import {
 import { z } from 'zod';
 import { requireOther } from '../principals/issuers.ts';
 import { operation, type ServerService } from '../service.ts';
+import { effectWords } from './reads/effect-words.ts';
 
 const claimForm = z.strictObject({ access: z.enum(['read', 'write']), scope: z.string() });
 const storedForm = z
@@ -43,6 +46,7 @@ const effectForm = z
   .looseObject({
     n: z.number().int(),
     tool: z.string(),
+    title: z.string().optional().describe('what the call does, in words; absent after an erasure'),
     key: z.string(),
     class: z.looseObject({ delivery: z.string(), reversibility: z.string(), sink: z.string() }),
     phase: z.string(),
@@ -66,6 +70,10 @@ const transactionForm = z
     trajectory_id: z.string(),
     name: z.string(),
     submitted_as: z.string().optional(),
+    at: instant
+      .optional()
+      .describe('of the commit, or else of the entry that ended or came before'),
+    title: z.string().optional().describe('what the action does, as its domain presents it'),
     principal: z.string(),
     writ: hash,
     phase: z.string(),
@@ -114,7 +122,7 @@ const resolvedForm = transactionForm
         action: z.string(),
         paths: z.array(z.string()),
         correction: z
-          .strictObject({ action: z.string(), args: json })
+          .strictObject({ action: z.string(), role: roleForm, args: json })
           .optional()
           .describe('the proposal that the domain declares for a failure; nobody has made it'),
       })
@@ -287,11 +295,21 @@ function frontierOf(
 }
 
 async function viewsOf(
-  { store }: ServerService,
+  service: ServerService,
   listed: Awaited<ReturnType<ServerService['assize']['effects']>>,
 ): Promise<z.input<typeof transactionForm>[]> {
-  const kept = await storedTextsOf(store, listed);
-  return listed.map((one) => effectTransactionView(one, kept) as never);
+  const kept = await storedTextsOf(service.store, listed);
+  const views: z.input<typeof transactionForm>[] = [];
+  for (const one of listed) {
+    const { effects, ...view } = effectTransactionView(one, kept);
+    const { calls, ...words } = await effectWords(service, one.epoch);
+    const titled = effects.map((effect, n) => {
+      const title = calls[n];
+      return title === undefined ? effect : { ...effect, title };
+    });
+    views.push({ ...view, ...words, effects: titled } as never);
+  }
+  return views;
 }
 
 async function transactionOf(

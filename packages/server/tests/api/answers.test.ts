@@ -371,7 +371,12 @@ test('each operation answers in the form of its schema', async () => {
   const { transactions } = await ok('effects.list', {
     query: { all: 'true', needs_human: 'true' },
   });
-  expect(transactions).toMatchObject([{ trajectory_id: 'main', principal: 'agent:scout' }]);
+  expect(transactions).toMatchObject([
+    {
+      ...{ trajectory_id: 'main', principal: 'agent:scout', at: expect.any(String) },
+      effects: [{ title: `bank.pay: cents ${SILENT_CENTS}`, failures: 0 }],
+    },
+  ]);
   const { epoch, effects } = transactions[0];
   expect(await ok('effects.get', { path: { epoch: `${epoch}` } })).toMatchObject({
     epoch,
