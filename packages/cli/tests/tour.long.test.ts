@@ -191,20 +191,61 @@ describe('the tour', () => {
     expect(ids).toEqual(Array.from({ length: entries }, (_, i) => i));
   });
 
+  const signIn = (link: string) =>
+    fetch(`${server.url}/v1/session`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', origin: server.url },
+      body: JSON.stringify({ code: new URL(link).hash.slice(1) }),
+    });
+
   test('its sign-in link signs in once', async () => {
     const [, link = ''] = /^ {2}manager:grace +(\S+)$/m.exec(server.printed()) ?? [];
-    const send = () =>
-      fetch(`${server.url}/v1/session`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', origin: server.url },
-        body: JSON.stringify({ code: new URL(link).hash.slice(1) }),
-      });
-    expect((await send()).status).toBe(201);
-    const again = await send();
+    expect((await signIn(link)).status).toBe(201);
+    const again = await signIn(link);
     expect(again.status).toBe(401);
     expect(await again.text()).toContain(
       'Stop the server and start it again: it prints new links.',
     );
+  });
+
+  test('its command makes a new link while it runs, for its people only', async () => {
+    const [, line = ''] = /^A new link: assize (.+)$/m.exec(server.printed()) ?? [];
+    const words = line.split(' ');
+    const { code, out, err } = await runProcess(folder, undefined, ...words);
+    expect([code, err]).toEqual([0, '']);
+    expect((await signIn(out.trim())).status).toBe(201);
+    const other = words.map((word) => word.replace('manager:grace', 'manager:none'));
+    expect(await runProcess(folder, undefined, ...other)).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/no principal manager:none\. Name one of: .*manager:grace/),
+    });
+  });
+
+  test('nine months ago it believed another account, and refused yesterday', async () => {
+    const [name = '', value = ''] = readFileSync(at('assize-tour.db.auditor'), 'utf8')
+      .trim()
+      .split(': ');
+    const headers = { [name]: value, 'content-type': 'application/json' };
+    const believedOn = async (system: string) => {
+      const answer = await fetch(`${server.url}/v1/trajectories/expenses/memory/payees/recall`, {
+        ...{ method: 'POST', headers },
+        body: JSON.stringify({ subject: 'ada', predicate: 'account', system }),
+      });
+      const { facts } = (await answer.json()) as { facts: { object: string }[] };
+      return facts.map(({ object }) => object);
+    };
+    const day = (ago: number, hour: number, minute = 0): string => {
+      const then = new Date();
+      then.setDate(then.getDate() - ago);
+      then.setHours(hour, minute, 0, 0);
+      return then.toISOString();
+    };
+    expect(await believedOn(day(260, 12))).toEqual(['DE 17 0001']);
+    expect(await believedOn(day(0, 0))).toEqual(['DE 42 0007']);
+    const span = `since=${day(1, 14)}&until=${day(1, 14, 10)}&ruling=rejected`;
+    const found = await fetch(`${server.url}/v1/entries?${span}`, { headers });
+    const { entries } = (await found.json()) as { entries: object[] };
+    expect(entries).toMatchObject([{ action: 'pay', rules: ['PAYEE_IS_KNOWN'] }]);
   });
 
   test('Ctrl-C ends it with 0, and the next start has the same worlds', async () => {

@@ -1,42 +1,45 @@
 /** The world `bills`: the calls of an agent that pays suppliers behind a rules file. */
 
-import { addMicros, type Instant } from 'assize/internal/canon';
+import type { Instant } from 'assize/internal/canon';
 import type { RootKey } from 'assize/internal/config';
 import { Assize } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { ASKED_FROM, bills } from './bills.ts';
+import { beginOf, timeBefore } from './days.ts';
 import { type Move, openOrCreate, playScenes, roleWrit, type Scene } from './play.ts';
 import { COMMITTED } from './scenes.ts';
 import { BILLS_WORLD, PEOPLE } from './tour-config.ts';
 
-const START: Instant = '2026-05-04T08:00:00.000000Z';
-const DAY_MICROS = 86_400_000_000;
-const DAYS = 24;
+const BILLS = 24;
+/** Days between two bills. */
+const PAUSE = 11;
 const SUPPLIERS = ['city-water', 'clean-desk', 'north-power', 'paper-mill'] as const;
 
 /** The bill of a supplier that the list of the office does not have. */
-const UNKNOWN = { day: 19, supplier: 'acme-gold', cents: 4_900 } as const;
+const UNKNOWN = { n: 19, supplier: 'acme-gold', cents: 4_900 } as const;
 const AGENT = PEOPLE.agent.slice('agent:'.length);
 /** The agent calls tools, and its person decides, through the role `agent`. */
 const ROLE = 'agent';
 
 /**
- * A bill a day, each in a session of its own. The order and the amounts look random, and are the
- * same in every tour. Before it pays, the agent looks a known supplier up.
+ * Bills over nine months, each in a session of its own. The order and the amounts look random, and
+ * are the same in every tour. Before it pays, the agent looks a known supplier up.
  */
-const BILLS: readonly Scene[] = Array.from({ length: DAYS }, (_, day) => {
-  const number = (day * 48_271 + 11_399) % 9_973;
-  const isUnknown = day === UNKNOWN.day;
-  const cents = isUnknown ? UNKNOWN.cents : 1_000 + number * 2;
-  const account = `/suppliers/${isUnknown ? UNKNOWN.supplier : SUPPLIERS[number % SUPPLIERS.length]}`;
-  const bill = `bill-${day + 1}`;
-  const lookedUp = isUnknown ? [] : callOf(bill, 'accounts', 'get', { account });
-  return {
-    day: addMicros(START, day * DAY_MICROS).slice(0, 'YYYY-MM-DD'.length),
-    heading: bill,
-    moves: [...lookedUp, ...callOf(bill, 'bank', 'pay', { account, cents }, cents >= ASKED_FROM)],
-  };
-});
+function billsUntil(lastDay: Instant): Scene[] {
+  return Array.from({ length: BILLS }, (_, n) => {
+    const number = (n * 48_271 + 11_399) % 9_973;
+    const isUnknown = n === UNKNOWN.n;
+    const cents = isUnknown ? UNKNOWN.cents : 1_000 + number * 2;
+    const account = `/suppliers/${isUnknown ? UNKNOWN.supplier : SUPPLIERS[number % SUPPLIERS.length]}`;
+    const bill = `bill-${n + 1}`;
+    const lookedUp = isUnknown ? [] : callOf(bill, 'accounts', 'get', { account });
+    return {
+      day: timeBefore(lastDay, (BILLS - n) * PAUSE, 12).slice(0, 'YYYY-MM-DD'.length),
+      heading: bill,
+      moves: [...lookedUp, ...callOf(bill, 'bank', 'pay', { account, cents }, cents >= ASKED_FROM)],
+    };
+  });
+}
 
 /** A call of a tool, and its report. */
 function callOf(
@@ -59,8 +62,8 @@ function callOf(
 }
 
 /** Pays the recorded bills. */
-export async function playBills(store: Store, root: RootKey): Promise<void> {
-  const clock = { at: START };
+export async function playBills(store: Store, root: RootKey, lastDay: Instant): Promise<void> {
+  const clock = { at: beginOf(lastDay) };
   const assize = new Assize({
     ...{ store, domains: [bills], anchors: [root.publicKey] },
     ports: { clock: { now: () => clock.at } },
@@ -73,7 +76,7 @@ export async function playBills(store: Store, root: RootKey): Promise<void> {
     const trajectory = await openOrCreate(assize, bills, {
       ...{ trajectoryId: BILLS_WORLD, note: 'bills of suppliers' },
     });
-    await playScenes(BILLS, {
+    await playScenes(billsUntil(lastDay), {
       ...{ trajectory, writs: new Map([[ROLE, writ]]), clock, person: PEOPLE.manager },
     });
   } finally {

@@ -32,7 +32,7 @@ export function tellTour(out: Output, report: TourReport): void {
     line`${bold('Agents propose, rules decide, people approve, and one ledger records it all.')}`,
   );
   say(
-    line`Scripted agents filled three worlds in ${TOUR_STORE.slice('sqlite:'.length)}. No model and no key took part.`,
+    line`Scripted agents filled three worlds in ${TOUR_STORE.slice('sqlite:'.length)}, by a clock that ran through nine months. No model and no key took part.`,
   );
   say(line``);
   say(line`${bold('expenses')}    An agent pays receipts through a bank.`);
@@ -56,6 +56,9 @@ export function tellTour(out: Output, report: TourReport): void {
   );
   say(line`  ${PEOPLE.manager.padEnd(14)} ${report.sign_in.manager}`);
   say(line`  ${PEOPLE.auditor.padEnd(14)} ${report.sign_in.auditor}`);
+  say(
+    line`A new link: assize token sign-in ${PEOPLE.manager} --store ${TOUR_STORE} --url ${report.url}`,
+  );
   say(line``);
   say(line`${bold('Try next')}, in another terminal in this folder:`);
   for (const { does, command } of report.commands) {

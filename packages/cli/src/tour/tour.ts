@@ -23,6 +23,7 @@ import { openStore, type Store, sealKeys } from 'assize/internal/stores';
 import { builtConsole, bundleVerifiers } from '../files/built-console.ts';
 import { AgentClient } from './agent-client.ts';
 import { BankServer, readBankLog } from './bank.ts';
+import { lastDayOf } from './days.ts';
 import { checkWorlds, withFreshAdvice } from './earlier-tour.ts';
 import { ruledPayments } from './payment-log.ts';
 import { playBills } from './play-bills.ts';
@@ -104,11 +105,14 @@ async function fillWorlds(
   interruption: AbortSignal,
 ): Promise<void> {
   await checkWorlds(store, config.domains, root);
+  const lastDay = await lastDayOf(store);
   await playUdt(store, root);
-  await playBills(store, root);
+  await playBills(store, root, lastDay);
   interruption.throwIfAborted();
   if (await isPlayed(store)) return;
-  await withToken(credentialsOf(store, root), (token) => playExpenses(bank, token, interruption));
+  await withToken(credentialsOf(store, root), (token) =>
+    playExpenses(bank, token, lastDay, interruption),
+  );
 }
 
 /** Serves the worlds until the interruption. */
@@ -127,7 +131,7 @@ async function serveWorlds(
   });
   try {
     const credentials = credentialsOf(store, root);
-    await finishPayment(serving, credentials, interruption);
+    await finishPayment(serving, store, credentials, interruption);
     await renewTokens(credentials, config);
     const report = await reportOf(serving, store);
     if (json) out.document(report);
@@ -149,11 +153,15 @@ async function isPlayed(store: Store): Promise<boolean> {
  */
 async function finishPayment(
   serving: Serving,
+  store: Store,
   credentials: Credentials,
   interruption: AbortSignal,
 ): Promise<void> {
   await serving.service.assize.recoverEffects(interruption);
-  await withToken(credentials, (token) => payCutReceipt(new AgentClient(serving.url, token)));
+  const lastDay = await lastDayOf(store);
+  await withToken(credentials, (token) =>
+    payCutReceipt(new AgentClient(serving.url, token), lastDay),
+  );
 }
 
 /** Gives the work a token of the agent, which is revoked after it. */

@@ -115,11 +115,35 @@ function inStore<O extends Options>(work: Work<O>) {
 function principalOf({ principals, file }: ResolvedConfig, name: string) {
   const principal = principals.get(name);
   if (principal !== undefined) return principal;
-  const known = [...principals.keys()].join(', ') || 'none';
-  throw new CliError(
+  const place = file ?? 'The configuration';
+  throw unknown(name, place, principals.keys(), 'add it to `principals`');
+}
+
+function unknown(name: string, place: string, known: Iterable<string>, or: string): CliError {
+  const names = [...known].join(', ') || 'none';
+  return new CliError(
     'not_found',
-    `${file ?? 'The configuration'} has no principal ${name === '' ? "''" : name}. Name one of: ${known}, or add it to \`principals\`.`,
+    `${place} has no principal ${name === '' ? "''" : name}. Name one of: ${names}, or ${or}.`,
   );
+}
+
+/**
+ * Without a configuration here, such as that of the tour, the principals with a token of the store
+ * are known. The server of the store decides about the name again.
+ *
+ * @throws CliError `not_found`
+ */
+async function requireKnown(
+  config: ResolvedConfig,
+  { tokens }: Credentials,
+  name: string,
+): Promise<void> {
+  if (config.file !== undefined) return void principalOf(config, name);
+  const known = new Set<string>();
+  for await (const { principal } of tokens.list()) known.add(principal);
+  if (known.has(name)) return;
+  const place = 'There is no configuration here, and a token of the store';
+  throw unknown(name, place, known, 'run the command in the folder of the configuration');
 }
 
 async function create(
@@ -201,12 +225,10 @@ async function signIn(
   { url }: SignInOptions,
   name: string,
 ): Promise<ExitCode> {
-  principalOf(config, name);
+  const known = credentials();
+  await requireKnown(config, known, name);
   const address = addressOf(config, url);
-  const link = signInLink(
-    address,
-    await credentials().sessions.createCode(name, systemClock.now()),
-  );
+  const link = signInLink(address, await known.sessions.createCode(name, systemClock.now()));
   if (json) out.document({ sign_in: link });
   else out.line(line`${link}`);
   return EXIT.ok;
