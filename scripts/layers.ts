@@ -144,6 +144,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
       'log/',
       'problems/',
       'principals/',
+      'card/',
       'notices/',
       'events/',
       'activity/',

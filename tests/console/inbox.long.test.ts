@@ -194,7 +194,7 @@ withConsole(({ blank, serve, open }) => {
       path: { approval: id },
       body: { digest },
     });
-    await page.getByText('pay: committed by boss:bob').waitFor();
+    await page.getByText('pay: amount 200: committed by boss:bob').waitFor();
     await page.getByText('Nothing waits').waitFor();
   });
 
@@ -318,10 +318,10 @@ withConsole(({ blank, serve, open }) => {
     const server = await serve();
     for (let n = 0; n < 100; n += 1) await waiting(server, `desk${n}`);
     const page = await open(server, 'boss:ada', '/inbox');
-    await page.getByText('100 like this: pay, LARGE, amount: 20000 in all').waitFor();
+    await page.getByText('100 of pay, LARGE').waitFor();
     await page.getByText('as clerk (desk: desk99)').waitFor();
-    await page.getByLabel('Mark all 100 of pay').check();
-    await page.getByText('100 marked, amount: 20000 in all').waitFor();
+    await page.getByLabel('Mark all 100 of pay, LARGE').check();
+    await page.getByText('100 marked').waitFor();
     await page.getByLabel('Reason for all').fill('the day’s payments');
     await page.getByRole('button', { name: 'Approve 100' }).click();
     await page.getByText('Nothing waits').waitFor();

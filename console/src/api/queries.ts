@@ -3,6 +3,7 @@ import { actAs, api, dataOf } from './client.ts';
 import type { components } from './openapi.d.ts';
 
 export type Approval = components['schemas']['Approval'];
+export type Card = components['schemas']['Card'];
 export type Principal = components['schemas']['Principal'];
 
 /** The key of the principal, which is loaded again after a request with a lost session. */

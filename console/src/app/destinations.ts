@@ -3,9 +3,9 @@ import { visible } from 'assize/internal/views/visible.ts';
 import { useLocation } from 'wouter';
 import { api, dataOf } from '../api/client.ts';
 import { useAllTrajectories } from '../api/trajectories-query.ts';
-import { useApprovals } from '../pages/inbox/approvals-query.ts';
+import { useWaiting } from '../pages/inbox/approvals-query.ts';
 import { timelineHref } from '../parts/addresses.ts';
-import { tell } from '../parts/tell.ts';
+import { tell } from '../parts/tell.tsx';
 import { PAGES } from './pages.ts';
 
 /** The whole id of an entry, or TRAJECTORY@SEQ. */
@@ -14,9 +14,8 @@ const ENTRY = /^(?:[0-9a-f]{64}|[A-Za-z0-9._:-]{1,128}@\d{1,15})$/;
 /** All that the palette can open. The lists of the log are read while it is open. */
 export function useDestinations(query: string, isOpen: boolean): SpotlightActionGroupData[] {
   const [, navigate] = useLocation();
-  const { data: approvals } = useApprovals(true);
+  const { data: waiting } = useWaiting(true);
   const { data: trajectories = [] } = useAllTrajectories(isOpen);
-  const waiting = approvals?.pages.flatMap((page) => page.approvals) ?? [];
   return [
     {
       group: 'Pages',
@@ -29,11 +28,11 @@ export function useDestinations(query: string, isOpen: boolean): SpotlightAction
     },
     {
       group: 'Waiting for you',
-      actions: waiting.map(({ id, action, detail, trajectory_id }) => ({
+      actions: (waiting?.cards ?? []).map(({ id, title, detail, trajectory_id, page }) => ({
         id,
-        label: visible(action.name),
+        label: title,
         description: visible(`${detail} (${trajectory_id})`),
-        onClick: () => navigate(`/inbox/${id}`),
+        onClick: () => navigate(page),
       })),
     },
     {

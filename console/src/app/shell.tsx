@@ -16,7 +16,7 @@ import { Link, useLocation } from 'wouter';
 import { codeOf, hasLostSession } from '../api/problem.ts';
 import { useMe } from '../api/queries.ts';
 import { useEffectTransactions } from '../pages/effects/effects-query.ts';
-import { useApprovals } from '../pages/inbox/approvals-query.ts';
+import { useWaiting as useCards } from '../pages/inbox/approvals-query.ts';
 import { Observing } from '../pages/rules/observing.tsx';
 import { EndedSession, Failed, Loading, OtherPerson, SignedOut } from '../parts/states.tsx';
 import { Commands } from './commands.tsx';
@@ -132,9 +132,9 @@ function Frame({ name, children }: { readonly name: string; readonly children: R
 
 /** The number of proposals that wait for the signed-in person. Undefined for none. */
 function useWaiting(): string | undefined {
-  const { data, hasNextPage } = useApprovals(true);
-  const count = data?.pages.flatMap(({ approvals }) => approvals).length ?? 0;
-  return count === 0 ? undefined : `${count}${hasNextPage ? '+' : ''}`;
+  const { data } = useCards(true);
+  const count = data?.cards.length ?? 0;
+  return count === 0 ? undefined : `${count}${data?.hasMore ? '+' : ''}`;
 }
 
 /** The number of calls whose outcome a person must settle. Undefined for none. */

@@ -9,6 +9,7 @@ export type FoundEntry = components['schemas']['FoundEntry'];
 export const FILTERS = [
   'when',
   'principal',
+  'decided_by',
   'ruling',
   'trajectory',
   'rule',

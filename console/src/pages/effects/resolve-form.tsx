@@ -1,7 +1,7 @@
 import { Alert, Button, Checkbox, Group, Radio, Stack, Textarea } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { codeOf } from '../../api/problem.ts';
-import { tell } from '../../parts/tell.ts';
+import { tell } from '../../parts/tell.tsx';
 import {
   type EffectCall,
   type EffectDecision,

@@ -1,6 +1,6 @@
-import { Badge, Box, Group, Stack, Text, Title } from '@mantine/core';
+import { Box, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { shownOf, type Shown as Words } from 'assize/internal/views/shown.ts';
+import { shownOf } from 'assize/internal/views/shown.ts';
 import type { ReactNode } from 'react';
 import { oneDecision } from '../../api/changed-by.ts';
 import { api, dataOf } from '../../api/client.ts';
@@ -10,7 +10,6 @@ import { Changes } from '../../parts/changes.tsx';
 import { EntryLink } from '../../parts/entry-link.tsx';
 import { Fact, Facts } from '../../parts/facts.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
-import { Ago } from '../../parts/instant.tsx';
 import { JsonText } from '../../parts/json-text.tsx';
 import { Part } from '../../parts/part.tsx';
 import { isSameJson } from '../../parts/schema-form/same-json.ts';
@@ -20,9 +19,10 @@ import { PlanText } from '../incidents/plan-text.tsx';
 import { AllowMore } from '../standing/allow-more.tsx';
 import { termsOf } from '../standing/like-calls.ts';
 import { Meaning } from '../standing/meaning.tsx';
+import { DecisionCard } from './decision-card.tsx';
 import { DecisionForm } from './decision-form.tsx';
 import { GatedCall } from './gated-call.tsx';
-import { askedAs, gatedCallOf } from './gated-call-of.ts';
+import { gatedCallOf } from './gated-call-of.ts';
 import { Observations } from './observations.tsx';
 import { Questions } from './questions.tsx';
 import { Statements } from './statements.tsx';
@@ -62,7 +62,7 @@ function Open({
     <>
       <Shown approval={approval} draft={draft} />
       <Box mt="md">
-        <AllowMore approvals={[approval]} />
+        <AllowMore cards={[approval.card]} />
       </Box>
       <DecisionForm approval={approval} draft={draft} onDecided={onDecided} />
     </>
@@ -79,9 +79,18 @@ function Resolved({
   readonly status: string;
   readonly ruling: unknown;
 }) {
-  const { ruling: name, entry_id } = (ruling ?? {}) as {
+  const {
+    ruling: name,
+    entry_id,
+    calls = [],
+  } = (ruling ?? {}) as {
     readonly ruling?: string;
     readonly entry_id?: string;
+    readonly calls?: readonly {
+      readonly id: string;
+      readonly tool: string;
+      readonly phase: string;
+    }[];
   };
   return (
     <Empty
@@ -94,6 +103,9 @@ function Resolved({
           <span>
             Recorded by <EntryLink id={entry_id} />.
           </span>
+          {calls.map(({ id, tool, phase }) => (
+            <Inert key={id}>{`${tool}: ${phase}`}</Inert>
+          ))}
           <BundleButton scope={{ approval: id }} />
         </Stack>
       )}
@@ -108,14 +120,13 @@ function Shown({
   readonly approval: Approval;
   readonly draft: DecisionDraft;
 }) {
-  const { action, detail, invariant_id, reason, requester, trajectory_id, at, channel } = approval;
-  const { approvals, approved_by, deciders, expires, freezes, digest, observations } = approval;
+  const { action, trajectory_id, card, deciders, freezes, digest, observations } = approval;
   const { tools, changes, cost, statements, isAmended } = resultOf(approval, draft);
   const shown = isAmended ? { ...action, args: draft.amendment.args } : action;
   const gated = gatedCallOf(shown.name, shown.args);
   const standing = termsOf(shown);
   const plan = planOf({ trajectory_id, action: shown });
-  const now = shownOf(shown, approval.present);
+  const amended = isAmended ? shownOf(shown, approval.present) : undefined;
   const args = gated === undefined ? shown.args : gated.args;
   const [change, ...others] = changes ?? [];
   const isSameChange =
@@ -124,34 +135,7 @@ function Shown({
   const isTwin = (value: unknown): boolean => isSameJson(value, args);
   return (
     <Stack gap="lg">
-      <header>
-        <Group gap="xs" align="baseline">
-          <Title order={2} size="h4" className="wraps">
-            <Inert>{approval.shown.title}</Inert>
-          </Title>
-          <Badge variant="default">
-            <Inert>{channel}</Inert>
-          </Badge>
-        </Group>
-        <Text size="sm" c="dimmed">
-          <Inert>{requester}</Inert> asked <Ago at={at} /> in <Inert>{trajectory_id}</Inert>
-          <Inert>{askedAs(action)}</Inert>
-        </Text>
-        {isAmended && (
-          <Text size="sm">
-            As amended: <Inert>{now.title}</Inert>
-          </Text>
-        )}
-      </header>
-      <Said now={now} undo={approval.undo} />
-      <Part title="Why a person is asked">
-        <Text>
-          <Inert>{detail}</Inert>
-        </Text>
-        <Text size="xs" c="dimmed">
-          {invariant_id === undefined ? reason : <Inert>{`Rule ${invariant_id}`}</Inert>}
-        </Text>
-      </Part>
+      <DecisionCard card={card} amended={amended} />
       <Questions approval={approval} draft={draft} />
       {standing !== undefined && (
         <Part title="After the approval">
@@ -221,19 +205,9 @@ function Shown({
               .join(', ')}
           </Fact>
         )}
-        <Fact name="Approvals">
-          {approved_by.length} of {approvals}
-          {approved_by.length > 0 &&
-            ` (${approved_by.map(({ principal }) => principal).join(', ')})`}
-        </Fact>
         <Fact name="May decide">
           {deciders.length === 0 ? 'no principal of the configuration' : deciders.join(', ')}
         </Fact>
-        {expires !== undefined && (
-          <Fact name="Expires">
-            <Ago at={expires} />
-          </Fact>
-        )}
         <Fact name="Frozen meanwhile">
           {freezes === 'world' ? 'the whole state' : freezes.join(', ') || 'nothing'}
         </Fact>
@@ -242,37 +216,6 @@ function Shown({
         </Fact>
       </Facts>
     </Stack>
-  );
-}
-
-/** The arguments in words, the effect of an approval, and whether it can be undone. */
-function Said({ now, undo }: { readonly now: Words; readonly undo: Approval['undo'] }) {
-  return (
-    <div>
-      {now.confirm !== undefined && (
-        <Text fw={600}>
-          <Inert>{now.confirm}</Inert>
-        </Text>
-      )}
-      {undo !== undefined && (
-        <Text size="sm" fw={undo.can ? 400 : 600}>
-          {!undo.can && 'Cannot be undone.'}
-          {undo.can &&
-            (undo.by === undefined ? (
-              'Can be undone.'
-            ) : (
-              <Inert>{`Can be undone by ${undo.by}.`}</Inert>
-            ))}
-        </Text>
-      )}
-      <Facts>
-        {now.fields.map(({ at, label, text }) => (
-          <Fact key={at} name={label}>
-            {text}
-          </Fact>
-        ))}
-      </Facts>
-    </div>
   );
 }
 

@@ -1,15 +1,17 @@
 import { Badge, Checkbox, Group, Text, UnstyledButton } from '@mantine/core';
-import type { Approval } from '../../api/queries.ts';
+import type { Card } from '../../api/queries.ts';
 import { CutText } from '../../parts/cut-text.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
 import { Ago } from '../../parts/instant.tsx';
 import classes from './approval-list.module.css';
-import { askedAs, namedAction } from './gated-call-of.ts';
-import type { ApprovalGroup } from './group-approvals.ts';
+import { askedAs } from './gated-call-of.ts';
+import type { CardGroup, Grouping } from './group-approvals.ts';
 import { SumText } from './sum-text.tsx';
 
 interface ListProps {
-  readonly groups: readonly ApprovalGroup[];
+  readonly groups: readonly CardGroup[];
+  /** The property that the members of a group share. */
+  readonly head: Grouping;
   readonly openId: string | undefined;
   readonly marked: ReadonlySet<string>;
   readonly onOpen: (id: string) => void;
@@ -17,18 +19,15 @@ interface ListProps {
 }
 
 /** The waiting proposals. Like ones stand together under one heading. */
-export function ApprovalList({ groups, ...row }: ListProps) {
+export function ApprovalList({ groups, head, ...row }: ListProps) {
   return (
     <>
-      {groups.map(({ key, approvals }) => (
-        <section
-          key={key}
-          aria-label={`${approvals.length} of ${approvals[0] && namedAction(approvals[0].action).name}`}
-        >
-          {approvals.length > 1 && <GroupHead approvals={approvals} {...row} />}
+      {groups.map(({ key, cards }) => (
+        <section key={key} aria-label={`${cards.length} of ${nameOf(cards, head)}`}>
+          {cards.length > 1 && <GroupHead cards={cards} name={nameOf(cards, head)} {...row} />}
           <ul className={classes.rows}>
-            {approvals.map((approval) => (
-              <Row key={approval.id} approval={approval} {...row} />
+            {cards.map((card) => (
+              <Row key={card.id} card={card} {...row} />
             ))}
           </ul>
         </section>
@@ -37,14 +36,26 @@ export function ApprovalList({ groups, ...row }: ListProps) {
   );
 }
 
+/** The name of a group: the property that its members share. */
+function nameOf([first]: readonly Card[], head: Grouping): string {
+  if (first === undefined) return '';
+  const { action, rule, requester, fields } = first;
+  if (head === 'agent') return requester;
+  if (head === 'rule') return rule ?? 'no rule';
+  if (head === 'like') return [action, rule].filter(Boolean).join(', ');
+  return fields.find(({ label }) => label === head.field)?.text ?? `no ${head.field}`;
+}
+
 function GroupHead({
-  approvals,
+  cards,
+  name,
   marked,
   onMark,
-}: Pick<ListProps, 'marked' | 'onMark'> & { readonly approvals: readonly Approval[] }) {
-  const [first] = approvals as readonly [Approval, ...Approval[]];
-  const { name } = namedAction(first.action);
-  const ids = approvals.filter((one) => one.may_decide).map((one) => one.id);
+}: Pick<ListProps, 'marked' | 'onMark'> & {
+  readonly cards: readonly Card[];
+  readonly name: string;
+}) {
+  const ids = cards.filter((one) => one.may_decide).map((one) => one.id);
   const count = ids.filter((id) => marked.has(id)).length;
   return (
     <Group className={classes.group} gap="xs" wrap="nowrap">
@@ -57,32 +68,27 @@ function GroupHead({
         onChange={(event) => onMark(ids, event.currentTarget.checked)}
       />
       <Text size="xs" fw={600}>
-        {approvals.length} like this: <Inert>{name}</Inert>
-        {first.invariant_id !== undefined && (
-          <>
-            , <Inert>{first.invariant_id}</Inert>
-          </>
-        )}
-        <SumText approvals={approvals} />
+        {cards.length} of <Inert>{name}</Inert>
+        <SumText cards={cards} />
       </Text>
     </Group>
   );
 }
 
 function Row({
-  approval,
+  card,
   openId,
   marked,
   onOpen,
   onMark,
-}: Omit<ListProps, 'groups'> & { readonly approval: Approval }) {
-  const { id, shown, detail, requester, trajectory_id, at, approvals, approved_by, may_decide } =
-    approval;
+}: Omit<ListProps, 'groups' | 'head'> & { readonly card: Card }) {
+  const { id, title, detail, requester, trajectory_id, at, approvals, approved_by } = card;
+  const { may_decide, expires } = card;
   return (
     <li className={classes.row} data-open={id === openId || undefined}>
       <Checkbox
         size="xs"
-        aria-label={`Mark ${shown.title} of ${requester}`}
+        aria-label={`Mark ${title} of ${requester}`}
         disabled={!may_decide}
         checked={marked.has(id)}
         onChange={(event) => onMark([id], event.currentTarget.checked)}
@@ -95,7 +101,7 @@ function Row({
         <Group justify="space-between" gap="xs" wrap="nowrap">
           <CutText size="sm">
             <strong>
-              <Inert>{shown.title}</Inert>
+              <Inert>{title}</Inert>
             </strong>
           </CutText>
           <Text size="xs" c="dimmed" className={classes.when}>
@@ -108,7 +114,12 @@ function Row({
         <Group gap={6} mt={2}>
           <CutText size="xs" c="dimmed">
             <Inert>{requester}</Inert> in <Inert>{trajectory_id}</Inert>
-            <Inert>{askedAs(approval.action)}</Inert>
+            <Inert>{askedAs(card)}</Inert>
+            {expires !== undefined && (
+              <>
+                , ends <Ago at={expires} />
+              </>
+            )}
           </CutText>
           {approvals > 1 && (
             <Badge size="xs" variant="default">

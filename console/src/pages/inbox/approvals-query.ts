@@ -1,40 +1,67 @@
-import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { decisions } from '../../api/changed-by.ts';
 import { api, dataOf } from '../../api/client.ts';
 import type { paths } from '../../api/openapi.d.ts';
-import type { Approval } from '../../api/queries.ts';
+import type { Approval, Card } from '../../api/queries.ts';
 import { isDecidingHere } from './decided-elsewhere.ts';
 
-const PAGE = '100';
+const PAGE = '200';
+/** The pages that are read at once, so that counts and sums are of all. */
+const PAGES_AT_ONCE = 10;
 
-/** The open approvals, a page after the other. */
-export function useApprovals(isMine: boolean) {
-  return useInfiniteQuery({
+interface Waiting {
+  readonly cards: readonly Card[];
+  readonly faults: readonly { readonly trajectory_id: string; readonly detail: string }[];
+  /** Whether more wait than were read. */
+  readonly hasMore: boolean;
+}
+
+/** The open approvals in short: all of them, or the first 2,000. */
+export function useWaiting(isMine: boolean) {
+  return useQuery({
     queryKey: ['log', 'approvals', isMine],
     meta: decisions,
-    queryFn: ({ pageParam: cursor }) => approvalsPage(isMine, cursor),
-    refetchInterval: ({ state }) =>
-      msToExpiry(state.data?.pages.flatMap((page) => page.approvals) ?? []),
-    initialPageParam: '',
-    getNextPageParam: ({ next }) => next,
+    queryFn: () => waitingNow(isMine),
+    refetchInterval: ({ state }) => msToExpiry(state.data?.cards ?? []),
   });
 }
 
-interface ApprovalsPage {
-  readonly approvals: readonly Approval[];
-  readonly faults?:
-    | readonly { readonly trajectory_id: string; readonly detail: string }[]
-    | undefined;
-  readonly next?: string | undefined;
+async function waitingNow(isMine: boolean): Promise<Waiting> {
+  const mine = isMine && { mine: 'true' as const };
+  const cards: Card[] = [];
+  const faults = new Map<string, Waiting['faults'][number]>();
+  let cursor: string | undefined;
+  for (let page = 0; page < PAGES_AT_ONCE; page++) {
+    const query = { limit: PAGE, view: 'card' as const, ...mine, ...(cursor && { cursor }) };
+    const found = await dataOf(api.GET('/v1/approvals', { params: { query } }));
+    cards.push(...(found.cards ?? []));
+    for (const fault of found.faults ?? []) faults.set(fault.trajectory_id, fault);
+    cursor = found.next;
+    if (cursor === undefined) break;
+  }
+  return { cards, faults: [...faults.values()], hasMore: cursor !== undefined };
 }
 
-function approvalsPage(isMine: boolean, cursor: string): Promise<ApprovalsPage> {
-  const query = {
-    limit: PAGE,
-    ...(isMine && { mine: 'true' as const }),
-    ...(cursor !== '' && { cursor }),
-  };
-  return dataOf(api.GET('/v1/approvals', { params: { query } }));
+/** Some of the open approvals with their whole arguments. */
+export function useWhole(ids: readonly string[]) {
+  return useQuery({
+    queryKey: ['whole', ids],
+    queryFn: async () => {
+      const asked = new Set(ids);
+      const whole: Approval[] = [];
+      for (
+        let cursor: string | undefined = '';
+        cursor !== undefined && whole.length < asked.size;
+      ) {
+        const query = { limit: PAGE, ...(cursor !== '' && { cursor }) };
+        const page: { readonly approvals: Approval[]; readonly next?: string | undefined } =
+          await dataOf(api.GET('/v1/approvals', { params: { query } }));
+        whole.push(...page.approvals.filter(({ id }) => asked.has(id)));
+        cursor = page.next;
+      }
+      return whole;
+    },
+  });
 }
 
 /** The longest time that a timer of a browser can wait. */
@@ -43,8 +70,8 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
 const AFTER_EXPIRY_MS = 1_000;
 
 /** The time until the first of them has expired. An expiry is not an entry at first. */
-function msToExpiry(approvals: readonly Approval[]): number | false {
-  const times = approvals.flatMap(({ expires }) =>
+function msToExpiry(cards: readonly Card[]): number | false {
+  const times = cards.flatMap(({ expires }) =>
     expires === undefined ? [] : [Date.parse(expires)],
   );
   if (times.length === 0) return false;
@@ -54,7 +81,7 @@ function msToExpiry(approvals: readonly Approval[]): number | false {
 
 /** One decision of a person: exactly the shown proposal, by its digest. */
 export interface Decision {
-  readonly approval: Approval;
+  readonly approval: Pick<Card, 'id' | 'digest'>;
   readonly decision: 'approve' | 'reject';
   readonly reason: string;
   /** Other arguments for the same action. */
@@ -101,7 +128,7 @@ export function useDecideMany() {
     mutationFn: ({
       items,
       ...rest
-    }: Omit<Decision, 'approval'> & { readonly items: readonly Approval[] }) => {
+    }: Omit<Decision, 'approval'> & { readonly items: readonly Card[] }) => {
       isDecidingHere(items.map(({ id }) => id));
       return dataOf(
         api.POST('/v1/approvals/decide', {

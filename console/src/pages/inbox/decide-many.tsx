@@ -1,9 +1,9 @@
 import { Alert, Button, Group, List, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import type { Approval } from '../../api/queries.ts';
+import type { Card } from '../../api/queries.ts';
 import classes from '../../parts/field.module.css';
 import { Inert } from '../../parts/inert-text.tsx';
-import { tell } from '../../parts/tell.ts';
+import { tell } from '../../parts/tell.tsx';
 import { AllowMore } from '../standing/allow-more.tsx';
 import { type ManyResults, useDecideMany } from './approvals-query.ts';
 import { DecisionError } from './decision-error.tsx';
@@ -11,7 +11,7 @@ import { PreviewMany } from './preview-many.tsx';
 import { SumText } from './sum-text.tsx';
 
 interface DecideManyProps {
-  readonly approvals: readonly Approval[];
+  readonly cards: readonly Card[];
   /** All are decided. */
   readonly onDecided: (results: ManyResults) => void;
   readonly onClear: () => void;
@@ -21,11 +21,11 @@ interface DecideManyProps {
 const ITEMS_MAX = 200;
 
 /** One decision with one reason about all marked proposals. Each is decided alone. */
-export function DecideMany({ approvals, onDecided, onClear }: DecideManyProps) {
+export function DecideMany({ cards, onDecided, onClear }: DecideManyProps) {
   const [isCompared, setCompared] = useState(false);
   const [reason, setReason] = useState('');
   const decide = useDecideMany();
-  const items = approvals.slice(0, ITEMS_MAX);
+  const items = cards.slice(0, ITEMS_MAX);
   const failed = decide.data?.results.filter(({ problem }) => problem !== undefined) ?? [];
   const send = async (decision: 'approve' | 'reject') => {
     const { results } = await decide.mutateAsync({ decision, reason, items });
@@ -37,8 +37,8 @@ export function DecideMany({ approvals, onDecided, onClear }: DecideManyProps) {
   return (
     <Stack gap="xs" mt="sm">
       <Text size="sm" fw={600}>
-        {items.length} marked{approvals.length > items.length ? ` of ${approvals.length}` : ''}
-        <SumText approvals={items} />
+        {items.length} marked{cards.length > items.length ? ` of ${cards.length}` : ''}
+        <SumText cards={items} />
       </Text>
       <TextInput
         size="xs"
@@ -72,8 +72,8 @@ export function DecideMany({ approvals, onDecided, onClear }: DecideManyProps) {
           Clear
         </Button>
       </Group>
-      {isCompared && <PreviewMany approvals={items} onClose={() => setCompared(false)} />}
-      <AllowMore approvals={items} />
+      {isCompared && <PreviewMany cards={items} onClose={() => setCompared(false)} />}
+      <AllowMore cards={items} />
       <DecisionError error={decide.error} forget={decide.reset} />
       {failed.length > 0 && (
         <Alert color="red" title={`${failed.length} not decided`}>

@@ -1,7 +1,7 @@
 import { useEffect } from 'react';
-import type { Approval } from '../../api/queries.ts';
+import type { Card } from '../../api/queries.ts';
 import { useLive } from '../../app/live.tsx';
-import { tell } from '../../parts/tell.ts';
+import { tell } from '../../parts/tell.tsx';
 
 /** The proposals that this page decided itself. Their decisions are no news. */
 const ownDecisions = new Set<string>();
@@ -12,7 +12,7 @@ export function isDecidingHere(ids: readonly string[]): void {
 }
 
 /** Tells of each shown proposal that is decided elsewhere, and by which person. */
-export function useDecidedElsewhere(shown: readonly Approval[]): void {
+export function useDecidedElsewhere(shown: readonly Card[]): void {
   const { listen } = useLive();
   useEffect(
     () =>
@@ -20,7 +20,7 @@ export function useDecidedElsewhere(shown: readonly Approval[]): void {
         const decided = shown.find(({ id }) => id === resolves);
         if (decided === undefined || ownDecisions.has(decided.id)) return;
         const by = typeof counselor === 'string' ? ` by ${counselor}` : '';
-        tell(`${decided.action.name}: ${ruling}${by}`);
+        tell(`${decided.title}: ${ruling}${by}`);
       }),
     [listen, shown],
   );

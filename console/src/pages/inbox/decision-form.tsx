@@ -11,7 +11,7 @@ import { Amounts } from '../../parts/schema-form/money.ts';
 import { fromPointer } from '../../parts/schema-form/pointer.ts';
 import { SchemaForm } from '../../parts/schema-form/schema-form.tsx';
 import { isReadable } from '../../parts/schema-form/unreadable.ts';
-import { tell } from '../../parts/tell.ts';
+import { tell } from '../../parts/tell.tsx';
 import { useDecide } from './approvals-query.ts';
 import { DecisionError } from './decision-error.tsx';
 import classes from './decision-form.module.css';
@@ -58,6 +58,7 @@ export function DecisionForm({ approval, draft, onDecided }: DecisionProps) {
       ruling.ruling === 'escalated'
         ? `Approved${against}. Another approval is needed.`
         : `Decided: ${ruling.ruling}${against}`,
+      { text: approval.card.title, href: `/inbox/${approval.id}` },
     );
     onDecided();
   };
@@ -170,7 +171,7 @@ export function DecisionForm({ approval, draft, onDecided }: DecisionProps) {
 }
 
 function Amend({
-  approval: { action, present, shown },
+  approval: { action, present, card },
   draft: { amendment, judgement },
 }: Pick<DecisionProps, 'approval' | 'draft'>) {
   const { schema, args, set, view = 'form', show } = amendment;
@@ -180,7 +181,7 @@ function Amend({
         Loading the form…
       </Text>
     );
-  const places = shown.fields.flatMap(({ at, amount }) => (amount === undefined ? [] : [at]));
+  const places = card.fields.flatMap(({ at, amount }) => (amount === undefined ? [] : [at]));
   const { fields } = shownOf({ name: action.name, args: withZeros(args, places) }, present);
   const amounts = new Map(fields.flatMap((one) => (one.amount ? [[one.at, one]] : [])));
   return (

@@ -24,10 +24,7 @@ test('a call of the gateway is named by its tool', () => {
 });
 
 test('a proposal shows its role, and a call of the gateway does not', () => {
-  const args = { id: 'c', server: 'bank', tool: 'pay', args: { cents: 5 } };
-  const agent = { name: 'agent', params: { agent: 'ada' } };
-  expect(askedAs({ name: 'call', role: agent, args })).toBe('');
-  expect(askedAs({ name: 'pay', role: { name: 'clerk', params: { desk: 'a' } }, args })).toBe(
-    ' as clerk (desk: a)',
-  );
+  const clerk = { name: 'clerk', params: { desk: 'a' } };
+  expect(askedAs({ is_gated: true, role: clerk })).toBe('');
+  expect(askedAs({ is_gated: false, role: clerk })).toBe(' as clerk (desk: a)');
 });

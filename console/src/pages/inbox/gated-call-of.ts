@@ -1,4 +1,4 @@
-import type { Approval } from '../../api/queries.ts';
+import type { Card } from '../../api/queries.ts';
 import { roleText } from '../../parts/role-text.ts';
 
 /** A call that an agent program makes itself after the approval, in the domain `gateway`. */
@@ -36,6 +36,6 @@ export function namedAction({ name, args }: { readonly name: string; readonly ar
  * The role of a proposal after its requester: ` as clerk (desk: a)`. Empty for a call of an agent
  * program, whose role names the requester again.
  */
-export function askedAs({ name, role, args }: Approval['action']): string {
-  return gatedCallOf(name, args) === undefined ? ` as ${roleText(role)}` : '';
+export function askedAs({ is_gated, role }: Pick<Card, 'is_gated' | 'role'>): string {
+  return is_gated ? '' : ` as ${roleText(role)}`;
 }

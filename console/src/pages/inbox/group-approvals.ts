@@ -1,27 +1,77 @@
-import type { Approval } from '../../api/queries.ts';
-import { namedAction } from './gated-call-of.ts';
+import type { Card } from '../../api/queries.ts';
+import { byAmount } from './common-sum.ts';
 
-/** Approvals that wait for the same reason: the same action, rule, channel and domain of work. */
-export interface ApprovalGroup {
+/** Proposals that stand together under one heading. */
+export interface CardGroup {
   readonly key: string;
-  readonly approvals: readonly Approval[];
+  readonly cards: readonly Card[];
 }
 
-/** Groups like approvals, in the order of the first of each. */
-export function groupApprovals(approvals: readonly Approval[]): ApprovalGroup[] {
-  const groups = new Map<string, Approval[]>();
-  for (const approval of approvals) {
-    const { trajectory_id, action, channel, reason, invariant_id = '' } = approval;
-    const key = JSON.stringify([
-      trajectory_id,
-      namedAction(action).name,
-      channel,
-      reason,
-      invariant_id,
-    ]);
+/** The rule and the action, the agent, the rule, or the label of a field such as the payee. */
+export type Grouping = 'like' | 'agent' | 'rule' | { readonly field: string };
+
+export const ORDERS = {
+  oldest: 'Oldest first',
+  newest: 'Newest first',
+  amount: 'Largest amount',
+  ends: 'Ends soonest',
+} as const;
+export type Order = keyof typeof ORDERS;
+
+/** Groups proposals by what they have in common, in the order of the first of each. */
+export function groupCards(cards: readonly Card[], by: Grouping): CardGroup[] {
+  const groups = new Map<string, Card[]>();
+  for (const card of cards) {
+    const key = keyOf(card, by);
     const group = groups.get(key);
-    if (group === undefined) groups.set(key, [approval]);
-    else group.push(approval);
+    if (group === undefined) groups.set(key, [card]);
+    else group.push(card);
   }
-  return [...groups].map(([key, members]) => ({ key, approvals: members }));
+  return [...groups].map(([key, members]) => ({ key, cards: members }));
+}
+
+function keyOf(
+  { trajectory_id, action, channel, rule = '', requester, fields }: Card,
+  by: Grouping,
+) {
+  if (by === 'agent') return requester;
+  if (by === 'rule') return rule;
+  if (by === 'like') return JSON.stringify([trajectory_id, action, channel, rule]);
+  return fields.find(({ label }) => label === by.field)?.text ?? '';
+}
+
+/** The labels of fields that at least two proposals have, without amounts. */
+export function commonLabels(cards: readonly Card[]): string[] {
+  const counts = new Map<string, number>();
+  for (const { fields } of cards)
+    for (const label of new Set(fields.flatMap((one) => (one.amount ? [] : one.label))))
+      counts.set(label, (counts.get(label) ?? 0) + 1);
+  return [...counts].flatMap(([label, count]) => (count > 1 ? label : [])).sort();
+}
+
+/** The proposals that have each word of a text somewhere in what a row shows. */
+export function searched(cards: readonly Card[], text: string): readonly Card[] {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) return cards;
+  return cards.filter((card) => {
+    const { title, detail, requester, trajectory_id, rule = '', id, fields } = card;
+    const texts = [title, detail, requester, trajectory_id, rule, id];
+    const all = [...texts, ...fields.map((one) => one.text)].join('\n').toLowerCase();
+    return words.every((word) => all.includes(word));
+  });
+}
+
+export function ordered(cards: readonly Card[], order: Order): readonly Card[] {
+  const time = ({ at }: Card) => Date.parse(at);
+  const end = ({ expires }: Card) => (expires === undefined ? Infinity : Date.parse(expires));
+  switch (order) {
+    case 'oldest':
+      return cards.toSorted((a, b) => time(a) - time(b));
+    case 'newest':
+      return cards.toSorted((a, b) => time(b) - time(a));
+    case 'amount':
+      return cards.toSorted(byAmount);
+    case 'ends':
+      return cards.toSorted((a, b) => (end(a) < end(b) ? -1 : Number(end(a) > end(b))));
+  }
 }

@@ -2,40 +2,63 @@ import { Group, SegmentedControl, Text, VisuallyHidden } from '@mantine/core';
 import type { HotkeyItem } from '@mantine/hooks';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { useLocation, useParams, useSearchParams } from 'wouter';
-import { useMe } from '../../api/queries.ts';
+import { type Card, useMe } from '../../api/queries.ts';
 import { KeyLegend } from '../../parts/key-legend.tsx';
 import { useListKeys } from '../../parts/list-keys.ts';
-import { ShowMore } from '../../parts/show-more.tsx';
 import { SplitView } from '../../parts/split-view.tsx';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
 import { ApprovalDetail } from './approval-detail.tsx';
 import { ApprovalList } from './approval-list.tsx';
-import { type ManyResults, useApprovals } from './approvals-query.ts';
+import { type ManyResults, useWaiting } from './approvals-query.ts';
 import { DecideMany } from './decide-many.tsx';
+import { Decided } from './decided.tsx';
 import { useDecidedElsewhere } from './decided-elsewhere.ts';
 import { DecidedMany } from './decided-many.tsx';
-import { groupApprovals } from './group-approvals.ts';
+import { groupCards, ordered, searched } from './group-approvals.ts';
+import { type Arranged, groupingOf, InboxFilters, orderOf } from './inbox-filters.tsx';
+
+const NONE: readonly Card[] = [];
 
 /** The proposals that wait: a list, and the one that is decided now. */
 export function InboxPage() {
   const { id } = useParams<{ readonly id?: string }>();
   const [, navigate] = useLocation();
   const [search, setSearch] = useSearchParams();
-  const isAll = search.get('show') === 'all';
-  const approvals = useApprovals(!isAll);
+  const show = search.get('show') ?? 'mine';
+  const isAll = show === 'all';
+  const arranged: Arranged = {
+    text: search.get('text') ?? '',
+    group: search.get('group') ?? '',
+    order: search.get('order') ?? '',
+  };
+  const waiting = useWaiting(!isAll);
   const me = useMe();
   const [marked, setMarked] = useState<ReadonlySet<string>>(new Set());
   const [decided, setDecided] = useState<ManyResults>();
+  const cards = waiting.data?.cards ?? NONE;
+  const { text, group, order } = arranged;
   const groups = useMemo(
-    () => groupApprovals(approvals.data?.pages.flatMap((page) => page.approvals) ?? []),
-    [approvals.data],
+    () => groupCards(ordered(searched(cards, text), orderOf(order)), groupingOf(group)),
+    [cards, text, group, order],
   );
-  const faults = approvals.data?.pages.flatMap((page) => page.faults ?? []) ?? [];
-  const shown = useMemo(() => groups.flatMap((group) => group.approvals), [groups]);
-  useDecidedElsewhere(shown);
+  const shown = useMemo(() => groups.flatMap((one) => one.cards), [groups]);
+  useDecidedElsewhere(cards);
   const markedNow = shown.filter((one) => marked.has(one.id) && one.may_decide);
-  const open = (next: string | undefined) =>
-    navigate(`/inbox${next === undefined ? '' : `/${next}`}${isAll ? '?show=all' : ''}`);
+  const open = (next: string | undefined) => {
+    const { size } = search;
+    const query =
+      size === 0 ? '' : `?${new URLSearchParams([...search].filter(([name]) => name !== 'amend'))}`;
+    navigate(`/inbox${next === undefined ? '' : `/${next}`}${query}`);
+  };
+  const change = (name: string, value: string) =>
+    setSearch(
+      (before) => {
+        const after = new URLSearchParams(before);
+        value === '' ? after.delete(name) : after.set(name, value);
+        return after;
+      },
+      { replace: true },
+    );
   const mark = (ids: readonly string[], isMarked: boolean) => {
     const next = new Set(marked);
     for (const one of ids) isMarked ? next.add(one) : next.delete(one);
@@ -66,24 +89,28 @@ export function InboxPage() {
         <Text fw={700} fz={18} aria-hidden>
           Inbox
           <Text span c="dimmed" ml={6} size="sm">
-            {shown.length}
-            {approvals.hasNextPage ? '+' : ''}
+            {shown.length === cards.length ? cards.length : `${shown.length} of ${cards.length}`}
+            {waiting.data?.hasMore ? '+' : ''}
           </Text>
         </Text>
         <SegmentedControl
           size="xs"
           aria-label="Which proposals"
-          value={isAll ? 'all' : 'mine'}
-          onChange={(value) => setSearch(value === 'all' ? { show: 'all' } : {})}
+          value={show}
+          onChange={(value) => change('show', value === 'mine' ? '' : value)}
           data={[
             { value: 'mine', label: 'For me' },
             { value: 'all', label: 'All' },
+            { value: 'decided', label: 'Decided' },
           ]}
         />
       </Group>
+      {cards.length > 1 && show !== 'decided' && (
+        <InboxFilters {...{ arranged, cards, shown, marked }} onChange={change} onMark={mark} />
+      )}
       {markedNow.length > 0 && (
         <DecideMany
-          approvals={markedNow}
+          cards={markedNow}
           onDecided={(results) => {
             setMarked(new Set());
             setDecided(results);
@@ -96,26 +123,35 @@ export function InboxPage() {
       )}
     </>
   );
-  const list = (
-    <>
-      {approvals.error !== null && (
-        <Failed error={approvals.error} retry={() => void approvals.refetch()} />
-      )}
-      {faults.map(({ trajectory_id, detail }) => (
-        <Failed key={trajectory_id} error={new Error(`${trajectory_id}: ${detail}`)} />
-      ))}
-      {approvals.isPending && <Loading what="proposals" />}
-      {approvals.data !== undefined && shown.length === 0 && (
-        <Empty title="Nothing waits">
-          {isAll
-            ? 'No proposal waits for a person. A new one appears here at once.'
-            : `No proposal waits for ${me.data?.name ?? 'you'}. A new one appears here at once.`}
-        </Empty>
-      )}
-      <ApprovalList groups={groups} openId={id} marked={marked} onOpen={open} onMark={mark} />
-      {approvals.hasNextPage && <ShowMore onMore={() => void approvals.fetchNextPage()} />}
-    </>
-  );
+  const list =
+    show === 'decided' ? (
+      <Decided person={me.data?.name} />
+    ) : (
+      <>
+        {waiting.error !== null && (
+          <Failed error={waiting.error} retry={() => void waiting.refetch()} />
+        )}
+        {(waiting.data?.faults ?? []).map(({ trajectory_id, detail }) => (
+          <Failed key={trajectory_id} error={new Error(`${trajectory_id}: ${detail}`)} />
+        ))}
+        {waiting.isPending && <Loading what="proposals" />}
+        {cards.length > 0 && shown.length === 0 && <Empty title="Nothing matches" />}
+        {waiting.data !== undefined && cards.length === 0 && (
+          <Empty title="Nothing waits">
+            {isAll
+              ? 'No proposal waits for a person. A new one appears here at once.'
+              : `No proposal waits for ${me.data?.name ?? 'you'}. A new one appears here at once.`}
+          </Empty>
+        )}
+        <ApprovalList
+          {...{ groups, marked }}
+          head={groupingOf(group)}
+          openId={id}
+          onOpen={open}
+          onMark={mark}
+        />
+      </>
+    );
   return (
     <>
       <VisuallyHidden component="h1">Inbox</VisuallyHidden>

@@ -2,30 +2,39 @@ import { Button, Group, Table, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, dataOf } from '../../api/client.ts';
-import type { Approval } from '../../api/queries.ts';
+import type { Approval, Card } from '../../api/queries.ts';
 import { Inert } from '../../parts/inert-text.tsx';
 import type { Judgement } from '../../parts/judgement.tsx';
+import { Failed, Loading } from '../../parts/states.tsx';
 import { WideDialog } from '../../parts/wide-dialog.tsx';
+import { useWhole } from './approvals-query.ts';
 import classes from './preview-many.module.css';
 import { SumText } from './sum-text.tsx';
 import { whatDiffers } from './what-differs.ts';
 
 interface PreviewProps {
-  readonly approvals: readonly Approval[];
+  readonly cards: readonly Card[];
   readonly onClose: () => void;
 }
 
 /** A dialog with all marked proposals in one table. */
-export function PreviewMany({ approvals, onClose }: PreviewProps) {
+export function PreviewMany({ cards, onClose }: PreviewProps) {
+  const found = useWhole(cards.map(({ id }) => id));
   return (
     <WideDialog title="What differs" onClose={onClose}>
-      <Comparison approvals={approvals} />
+      {found.data !== undefined ? (
+        <Comparison approvals={found.data} />
+      ) : found.error === null ? (
+        <Loading what="the arguments" />
+      ) : (
+        <Failed error={found.error} retry={() => void found.refetch()} />
+      )}
     </WideDialog>
   );
 }
 
 /** Equal arguments once, and a row of the others for each proposal. */
-function Comparison({ approvals }: Pick<PreviewProps, 'approvals'>) {
+function Comparison({ approvals }: { readonly approvals: readonly Approval[] }) {
   const [judged, setJudged] = useState<ReadonlyMap<string, Judgement>>(new Map());
   const { equal, columns, rows } = whatDiffers(approvals);
   const judge = useMutation({
@@ -52,7 +61,8 @@ function Comparison({ approvals }: Pick<PreviewProps, 'approvals'>) {
       )}
       <Text size="sm">
         {rows.length} {rows.length === 1 ? 'proposal' : 'proposals'}
-        <SumText approvals={approvals} />. A value that only one of them has is bold.
+        <SumText cards={approvals.map(({ card }) => card)} />. A value that only one of them has is
+        bold.
       </Text>
       <div className={classes.scroll}>
         <Table fz="xs" verticalSpacing={3}>

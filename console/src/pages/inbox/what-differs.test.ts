@@ -1,10 +1,11 @@
+import { shownOf } from 'assize/internal/views/shown.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Approval } from '../../api/queries.ts';
 import { whatDiffers } from './what-differs.ts';
 
 const approval = (args: unknown, id = ''): Approval =>
-  ({ id, action: { name: 'pay', role: {}, args }, shown: { title: 'pay', fields: [] } }) as never;
+  ({ id, action: { name: 'pay', role: {}, args }, card: shownOf({ name: 'pay', args }) }) as never;
 
 const args = fc.record(
   {
@@ -43,9 +44,9 @@ test('each value of each proposal is shown: among the equal ones or in its row',
 });
 
 test('the largest amount stands on top, and then the rare values', () => {
-  const given = [5, 900, 20].map((cents, n) => approval({ cents, to: 'eve' }, `${n}`));
+  const given = [5, 900, 20].map((cents, n) => approval({ cents, currency: 'EUR' }, `${n}`));
   expect(whatDiffers(given).rows.map(({ approval }) => approval.id)).toEqual(['1', '2', '0']);
-  expect(whatDiffers(given).equal).toEqual([{ name: 'to', value: '"eve"' }]);
+  expect(whatDiffers(given).equal).toEqual([{ name: 'currency', value: '"EUR"' }]);
   const names = ['ada', 'ada', 'mallory', 'ada'].map((to, n) => approval({ to }, `${n}`));
   expect(whatDiffers(names).rows.map(({ approval }) => approval.id)).toEqual(['2', '0', '1', '3']);
 });

@@ -1,5 +1,5 @@
 import type { Approval } from '../../api/queries.ts';
-import { commonSum } from './common-sum.ts';
+import { byAmount } from './common-sum.ts';
 import { namedAction } from './gated-call-of.ts';
 
 /** One place in the arguments, with the value there as JSON. Undefined: the place is absent. */
@@ -24,7 +24,7 @@ export interface Differing {
   readonly equal: readonly Place[];
   /** The names of the places that differ, in UTF-16 order. */
   readonly columns: readonly string[];
-  /** The largest common number first, and then the rows with values that no other has. */
+  /** The largest amount first, and then the rows with values that no other has. */
   readonly rows: readonly DifferingRow[];
 }
 
@@ -44,18 +44,14 @@ export function whatDiffers(approvals: readonly Approval[]): Differing {
       return { value, isAlone: count.get(value) === 1 && count.size < approvals.length };
     }),
   }));
-  const sum = commonSum(approvals);
-  const byAmount = (a: DifferingRow, b: DifferingRow): number => {
-    if (sum === undefined) return 0;
-    const [one, other] = [sum.of(a.approval), sum.of(b.approval)];
-    return one.currency.localeCompare(other.currency) || other.number - one.number;
-  };
   const aloneIn = ({ cells }: DifferingRow): number =>
     cells.filter(({ isAlone }) => isAlone).length;
   return {
     equal: names.filter(isEqual).map((name) => ({ name, value: given[0]?.get(name) })),
     columns,
-    rows: rows.toSorted((a, b) => byAmount(a, b) || aloneIn(b) - aloneIn(a)),
+    rows: rows.toSorted(
+      (a, b) => byAmount(a.approval.card, b.approval.card) || aloneIn(b) - aloneIn(a),
+    ),
   };
 }
 

@@ -11,7 +11,7 @@ import {
 } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { type FormEvent, useState } from 'react';
-import type { Approval } from '../../api/queries.ts';
+import type { Card } from '../../api/queries.ts';
 import { Inert } from '../../parts/inert-text.tsx';
 import { InstantInput } from '../../parts/instant-input.tsx';
 import { JudgementLine } from '../../parts/judgement.tsx';
@@ -41,9 +41,9 @@ const HOUR_MS = 3_600_000;
 const USES = 10;
 
 /** Offers a standing approval for calls that wait, if they are calls of one agent. */
-export function AllowMore({ approvals }: { readonly approvals: readonly Approval[] }) {
+export function AllowMore({ cards }: { readonly cards: readonly Card[] }) {
   const [isOpen, setOpen] = useState(false);
-  const like = likeCallsOf(approvals);
+  const like = likeCallsOf(cards);
   const mayAsk = useMayChangeStanding();
   if (like === undefined || !mayAsk) return null;
   return (
@@ -53,7 +53,7 @@ export function AllowMore({ approvals }: { readonly approvals: readonly Approval
       </Button>
       {isOpen && (
         <WideDialog title="Allow more like this" onClose={() => setOpen(false)}>
-          <Loaded approvals={approvals} like={like} onClose={() => setOpen(false)} />
+          <Loaded cards={cards} like={like} onClose={() => setOpen(false)} />
         </WideDialog>
       )}
     </>
@@ -61,7 +61,7 @@ export function AllowMore({ approvals }: { readonly approvals: readonly Approval
 }
 
 interface FormProps {
-  readonly approvals: readonly Approval[];
+  readonly cards: readonly Card[];
   readonly like: LikeCalls;
   readonly onClose: () => void;
 }
@@ -84,7 +84,7 @@ function Loaded(props: FormProps) {
   const error = found.error ?? judged.error;
   if (error !== null) return <Failed error={error} retry={() => void found.refetch()} />;
   if (most === undefined || judged.data === undefined) return <Loading what="the terms" />;
-  const ids = new Set(props.approvals.map(({ id }) => id));
+  const ids = new Set(props.cards.map(({ id }) => id));
   const waiting = judged.data.waiting.filter(({ approval }) => ids.has(approval));
   return <Form {...props} most={most} suggested={suggestedAmounts(waiting, most.amounts)} />;
 }
@@ -97,7 +97,7 @@ interface Most {
 }
 
 function Form({
-  approvals,
+  cards,
   like,
   onClose,
   most,
@@ -105,7 +105,7 @@ function Form({
 }: FormProps & { readonly most: Most; readonly suggested: Readonly<Record<string, number>> }) {
   const { trajectory, agent, tools } = like;
   const [isWhole, setWhole] = useState(false);
-  const [uses, setUses] = useState(Math.min(most.uses, Math.max(USES, approvals.length)));
+  const [uses, setUses] = useState(Math.min(most.uses, Math.max(USES, cards.length)));
   const [amounts, setAmounts] = useState(suggested);
   const [until, setUntil] = useState<'today' | 'hour' | 'other'>('today');
   const [other, setOther] = useState<string>();
@@ -125,7 +125,7 @@ function Form({
   const ask = useAskStanding(trajectory);
   if (ask.data?.waits !== undefined)
     return (
-      <AskedStanding asked={ask.data.waits} reason={because} calls={approvals} onClose={onClose} />
+      <AskedStanding asked={ask.data.waits} reason={because} calls={cards} onClose={onClose} />
     );
   const isReady = terms !== undefined && because.trim() !== '';
   const send = (event: FormEvent) => {

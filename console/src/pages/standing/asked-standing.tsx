@@ -1,8 +1,8 @@
 import { Alert, Anchor, Button, Group, Stack, Text } from '@mantine/core';
 import { Link } from 'wouter';
-import type { Approval } from '../../api/queries.ts';
+import type { Approval, Card } from '../../api/queries.ts';
 import { Inert } from '../../parts/inert-text.tsx';
-import { tell } from '../../parts/tell.ts';
+import { tell } from '../../parts/tell.tsx';
 import { useDecideMany } from '../inbox/approvals-query.ts';
 
 interface AskedProps {
@@ -10,7 +10,7 @@ interface AskedProps {
   readonly asked: Approval;
   readonly reason: string;
   /** The calls that wait besides. */
-  readonly calls: readonly Approval[];
+  readonly calls: readonly Card[];
   readonly onClose: () => void;
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Approval } from '../../api/queries.ts';
+import type { Card } from '../../api/queries.ts';
 import {
   amountsText,
   endOfToday,
@@ -10,13 +10,11 @@ import {
   wholeServers,
 } from './like-calls.ts';
 
-const call = (tool: string, agent = 'ada', trajectory_id = 't'): Approval => {
-  const args = { server: 'bank', tool, args: {} };
-  return {
-    trajectory_id,
-    action: { name: 'call', role: { name: 'agent', params: { agent } }, args },
-  } as never;
-};
+const call = (tool: string, agent = 'ada', trajectory_id = 't'): Card =>
+  ({
+    ...{ trajectory_id, action: `bank/${tool}`, is_gated: true },
+    role: { name: 'agent', params: { agent } },
+  }) as never;
 
 test('calls of one agent in one trajectory are alike, and no others', () => {
   const like = { trajectory: 't', agent: 'ada', tools: ['bank/pay', 'bank/get'] };
@@ -24,10 +22,7 @@ test('calls of one agent in one trajectory are alike, and no others', () => {
   expect(likeCallsOf([])).toBeUndefined();
   expect(likeCallsOf([call('pay'), call('pay', 'ben')])).toBeUndefined();
   expect(likeCallsOf([call('pay'), call('pay', 'ada', 'other')])).toBeUndefined();
-  const pin = {
-    ...call('pay'),
-    action: { name: 'pin', role: { name: 'gate', params: {} }, args: {} },
-  } as never;
+  const pin = { ...call('pay'), action: 'pin', is_gated: false };
   expect(likeCallsOf([pin])).toBeUndefined();
   expect(wholeServers(['bank/pay', 'bank/get', 'mail/send'])).toEqual(['bank/*', 'mail/*']);
 });

@@ -1,5 +1,4 @@
-import type { Approval } from '../../api/queries.ts';
-import { gatedCallOf } from '../inbox/gated-call-of.ts';
+import type { Approval, Card } from '../../api/queries.ts';
 import type { StandingTerms } from './standing-query.ts';
 
 /** Waiting calls of one agent in one trajectory, to allow more of. */
@@ -11,16 +10,15 @@ export interface LikeCalls {
 }
 
 /** Undefined unless all proposals are calls of tools, by one agent in one trajectory. */
-export function likeCallsOf(approvals: readonly Approval[]): LikeCalls | undefined {
-  const [first] = approvals;
-  const agent = first?.action.role.params['agent'];
+export function likeCallsOf(cards: readonly Card[]): LikeCalls | undefined {
+  const [first] = cards;
+  const agent = first?.role.params['agent'];
   if (first === undefined || agent === undefined) return undefined;
   const tools = new Set<string>();
-  for (const { trajectory_id, action } of approvals) {
-    const call = gatedCallOf(action.name, action.args);
-    const isLike = trajectory_id === first.trajectory_id && action.role.params['agent'] === agent;
-    if (call === undefined || !isLike) return undefined;
-    tools.add(`${call.server}/${call.tool}`);
+  for (const { trajectory_id, action, role, is_gated } of cards) {
+    const isLike = trajectory_id === first.trajectory_id && role.params['agent'] === agent;
+    if (!is_gated || !isLike) return undefined;
+    tools.add(action);
   }
   return { trajectory: first.trajectory_id, agent, tools: [...tools] };
 }

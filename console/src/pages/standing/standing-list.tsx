@@ -6,7 +6,7 @@ import { Inert } from '../../parts/inert-text.tsx';
 import { Ago } from '../../parts/instant.tsx';
 import { Part } from '../../parts/part.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
-import { tell } from '../../parts/tell.ts';
+import { tell } from '../../parts/tell.tsx';
 import { amountsText } from './like-calls.ts';
 import classes from './standing-list.module.css';
 import {

@@ -20,6 +20,8 @@ export interface ShownField {
 
 /** An action in words. No text has an unseen character, and each has a bounded length. */
 export interface Shown {
+  /** The action, or `server/tool` of a call that an agent makes itself. */
+  readonly called: string;
   readonly title: string;
   readonly fields: readonly ShownField[];
   readonly confirm?: string;
@@ -66,6 +68,7 @@ export function shownOf(action: ShownAction, presented?: Presented): Shown {
       TITLE_MAX,
     );
   return {
+    called: line(name, TITLE_MAX),
     title:
       present?.title === undefined || args === undefined
         ? guessedTitle(name, fields)

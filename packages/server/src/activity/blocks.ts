@@ -7,7 +7,7 @@ import { type EntryFacts, FactReader } from './entry-facts.ts';
 export const BLOCK = 256;
 
 /** Another form of the rows has another number, and the rows of earlier forms are left. */
-const KINDS = { heads: 'activity-heads.1', facts: 'activity.1' } as const;
+const KINDS = { heads: 'activity-heads.2', facts: 'activity.2' } as const;
 
 /** The times and names of a block, by which a search skips it. */
 export interface Head {

@@ -22,10 +22,10 @@ export interface EntryFacts {
 }
 
 /**
- * The kinds of names: the trajectory, the ruling, who asked or decided, the rule that refused or
- * asked, and the tool.
+ * The kinds of names: the trajectory, the ruling, who asked or decided, who decided, the rule that
+ * refused or asked, and the tool.
  */
-export type NameKind = 'in' | 'ruling' | 'by' | 'rule' | 'tool';
+export type NameKind = 'in' | 'ruling' | 'by' | 'decided' | 'rule' | 'tool';
 
 export function named(kind: NameKind, value: string): string {
   return `${kind}:${value}`;
@@ -71,6 +71,7 @@ export class FactReader {
     const names = new Set([named('in', row.trajectory_id), named('ruling', summary.ruling)]);
     if (payload !== undefined) {
       for (const by of await this.#people(payload)) names.add(named('by', by));
+      for (const person of decidersOf(payload)) names.add(named('decided', person));
       for (const rule of rulesOf(payload, summary)) names.add(named('rule', rule));
       for (const tool of await this.#tools(payload)) names.add(named('tool', tool));
     }
@@ -158,9 +159,9 @@ interface Asked {
   readonly parts?: unknown;
 }
 
-function decidersOf(
-  payload: Extract<Payload, { kind: 'commit' | 'rejection' | 'pending_approval' }>,
-): string[] {
+function decidersOf(payload: Payload): string[] {
+  if (!('proposal' in payload) && payload.kind !== 'commit' && payload.kind !== 'rejection')
+    return [];
   const one = payload.kind === 'pending_approval' ? undefined : payload.counselor;
   const more = payload.kind === 'rejection' ? [] : (payload.approved_by ?? []);
   const persons = [...(one === undefined ? [] : [one]), ...more].map(

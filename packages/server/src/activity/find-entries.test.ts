@@ -188,7 +188,7 @@ async function searched(blocks: Blocks, runs: number): Promise<void> {
 }
 
 const stored = async (): Promise<number> =>
-  (await store.sideList('activity-heads.1', { limit: 100 })).length;
+  (await store.sideList('activity-heads.2', { limit: 100 })).length;
 
 test('a walk without a position in the log writes nothing, and finds the same', async () => {
   const search = { names: ['ruling:rejected'], limit: 300 };
@@ -231,9 +231,9 @@ test('rows that were deleted or changed are not used, and are stored again', asy
   const rowOf = async (kind: string, block: number) =>
     (await store.sideList(kind, { limit: 9 }))[block]!;
   const [gone, changed, other] = [
-    await rowOf('activity.1', 0),
-    await rowOf('activity-heads.1', 1),
-    await rowOf('activity-heads.1', 2),
+    await rowOf('activity.2', 0),
+    await rowOf('activity-heads.2', 1),
+    await rowOf('activity-heads.2', 2),
   ];
   const forged = { mac: '0'.repeat(64), value: { from: second(0), to: second(1), names: [] } };
   await store.sidePut([
@@ -244,8 +244,8 @@ test('rows that were deleted or changed are not used, and are stored again', asy
   const blocks = new Blocks(store, SECRET);
   await searched(blocks, 30);
   await blocks.store(await store.logSize(), new AbortController().signal);
-  expect((await rowOf('activity.1', 0)).key).toBe(gone.key);
-  expect((await rowOf('activity-heads.1', 1)).body).toBe(changed.body);
-  expect((await rowOf('activity-heads.1', 2)).body).toBe(other.body);
+  expect((await rowOf('activity.2', 0)).key).toBe(gone.key);
+  expect((await rowOf('activity-heads.2', 1)).body).toBe(changed.body);
+  expect((await rowOf('activity-heads.2', 2)).body).toBe(other.body);
   await searched(blocks, 30);
 });

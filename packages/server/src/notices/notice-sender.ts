@@ -12,8 +12,9 @@ import {
 import type { Ruling } from 'assize/internal/runtime';
 import type { Followable } from 'assize/internal/stores';
 import { rulingView } from 'assize/internal/views';
+import { pagePath } from '../card/card.ts';
 import { type DecidersOf, MailNotices } from './mail/mail-notices.ts';
-import { type Notice, noticeId, pagePath, webhookBody } from './notice.ts';
+import { type Notice, noticeId, webhookBody } from './notice.ts';
 import { Deliverer } from './queue/deliverer.ts';
 import { type EndedNotice, FAILED_KIND, pagesOf, waitingKind } from './queue/delivery-rows.ts';
 import { Enqueuer } from './queue/enqueue.ts';

@@ -103,11 +103,6 @@ export function noticeId(entryId: Hash, receiverId: string): string {
   return `msg_${hashText(`assize/notice/v1\n${entryId}\n${receiverId}`).slice(0, 32)}`;
 }
 
-/** The page of the console on which a person decides. */
-export function pagePath({ epoch, pendingId }: Pick<Notice, 'epoch' | 'pendingId'>): string {
-  return epoch === undefined ? `/inbox/${pendingId}` : `/effects/${epoch}`;
-}
-
 /** The body of a webhook. */
 export function webhookBody(
   notice: Notice,

@@ -47,11 +47,14 @@ import {
 } from 'assize/internal/runtime';
 import { pendingParts, pendingView, rulingView } from 'assize/internal/views';
 import { z } from 'zod';
+import { cardForm, cardOf } from '../card/card.ts';
+import { contradictionsIn } from '../card/contradictions.ts';
+import { RECALL, recalledIn } from '../card/recalled-in.ts';
+import { undoOf } from '../card/undo-of.ts';
 import { decidersIn } from '../notices/mail/deciders-in.ts';
 import { grantorsOf, requireActive, requireOther } from '../principals/issuers.ts';
 import { problemOf } from '../problems/problem.ts';
 import { operation, type ServerService } from '../service.ts';
-import { undoOf } from './reads/undo-of.ts';
 
 const plannedCallForm = z
   .looseObject({ id: hash, tool: z.string().optional(), input: json.optional() })
@@ -99,27 +102,6 @@ const heldRoleForm = z.strictObject({
   params: z.record(z.string(), z.string()).readonly(),
 });
 
-const amountForm = z
-  .strictObject({ currency: z.string(), minor: z.number().int() })
-  .meta({ id: 'Amount', description: 'An amount in minor units, such as cents.' });
-
-const shownForm = z
-  .strictObject({
-    title: z.string(),
-    fields: z
-      .array(
-        z.strictObject({
-          at: z.string().describe('JSON Pointer into the arguments'),
-          label: z.string(),
-          text: z.string(),
-          amount: amountForm.optional(),
-        }),
-      )
-      .readonly(),
-    confirm: z.string().optional().describe('what an approval does'),
-  })
-  .meta({ id: 'Shown', description: 'An action in the words of its domain or rules file.' });
-
 const approvalForm = z
   .looseObject({
     id: hash,
@@ -136,12 +118,8 @@ const approvalForm = z
     action: z
       .strictObject({ name: z.string(), role: heldRoleForm, args: json.optional() })
       .describe('without `args` after an erasure'),
-    shown: shownForm,
-    present: presentation.optional().describe('the presentation that `shown` is of'),
-    undo: z
-      .strictObject({ can: z.boolean(), by: z.string().optional() })
-      .optional()
-      .describe('whether the calls can be undone, and by which tools; absent without calls'),
+    card: cardForm,
+    present: presentation.optional().describe('the presentation that the words of `card` are of'),
     changes: z
       .array(patchForm)
       .nullable()
@@ -178,6 +156,11 @@ const faultForm = z.strictObject({ trajectory_id: z.string(), detail: z.string()
   description: 'A trajectory that does not verify: its open requests until the fault count.',
 });
 
+const cardView = z
+  .literal('card')
+  .optional()
+  .describe('`card`: what a person reads before the decision, without long values');
+
 const list = operation({
   id: 'approvals.list',
   method: 'get',
@@ -192,10 +175,12 @@ const list = operation({
     mine: flag
       .optional()
       .describe('only proposals that the caller may approve, and calls that it may settle'),
+    view: cardView,
     ...page,
   }),
   answer: z.strictObject({
-    approvals: z.array(approvalForm),
+    approvals: z.array(approvalForm).describe('empty with `view=card`'),
+    cards: z.array(cardForm).optional().describe('with `view=card`'),
     faults: z
       .array(faultForm)
       .optional()
@@ -209,6 +194,7 @@ const list = operation({
       action,
       requester,
       mine = false,
+      view,
       cursor,
       limit = PAGE_DEFAULT,
     } = query;
@@ -227,21 +213,24 @@ const list = operation({
       if (shown === undefined) continue;
       if (mine && !shown.deciders.includes(caller.name)) continue;
       if (requester !== undefined && shown.requester !== requester) continue;
-      if (approvals.length === limit) return pageOf(approvals, faults, last);
+      if (approvals.length === limit) return pageOf(approvals, view, faults, last);
       approvals.push(shown);
       last = `${pending.trajectoryId}@${pending.seq}`;
     }
-    return pageOf(approvals, faults);
+    return pageOf(approvals, view, faults);
   },
 });
 
 function pageOf(
   approvals: z.input<typeof approvalForm>[],
+  view: 'card' | undefined,
   faults: z.input<typeof faultForm>[],
   next?: string,
 ) {
   const body = {
-    approvals,
+    ...(view === 'card'
+      ? { approvals: [], cards: approvals.map(({ card }) => card) }
+      : { approvals }),
     ...(faults.length > 0 && { faults }),
     ...(next !== undefined && { next }),
   };
@@ -354,9 +343,11 @@ const get = operation({
     'A proposal that waits or waited. With `Prefer: wait=N` the answer waits for the decision.',
   kinds: ANYBODY,
   params: z.strictObject({ approval: hash }),
+  query: z.strictObject({ view: cardView }),
   answer: z.strictObject({
     status: z.enum(['pending', 'resolved', 'void']),
-    approval: approvalForm.optional(),
+    approval: approvalForm.optional().describe('absent with `view=card`'),
+    card: cardForm.optional().describe('with `view=card`'),
     ruling: rulingForm.optional(),
   }),
   isWaiting: true,
@@ -390,11 +381,15 @@ const get = operation({
       return { body: { status: 'resolved' as const, ruling: rulingView(found.ruling) } };
     if (found.status === 'void') return { body: { status: 'void' as const } };
     const shown = { trajectoryId: trajectory.id, id: found.id, payload: found.payload };
-    const approval = (await shownTo(caller, service, shown)) as z.input<typeof approvalForm>;
+    const whole = (await shownTo(caller, service, shown)) as z.input<typeof approvalForm>;
+    const approval = isOfKind(caller, READERS)
+      ? await withContext(service, trajectory, whole)
+      : whole;
     // After the first of several approvals, the proposal waits under another id.
     const open = found.id === row.id ? row : await service.store.resolve(found.id);
     const ruling = rulingView(await service.assize.rulingAt(open as EntryRow));
-    const body = { status: 'pending' as const, approval, ruling };
+    const asked = request.query.view === 'card' ? { card: approval.card } : { approval };
+    const body = { status: 'pending' as const, ...asked, ruling };
     // The deciders differ by caller and time.
     return { body, etag: hashText(JSON.stringify(body)) };
   },
@@ -707,10 +702,33 @@ async function shownTo(
   const isGateway = trajectory?.domain?.name === 'gateway';
   const state = isGateway ? (trajectory?.state() as Json) : undefined;
   const undo = undoOf(view, service.config.tools, state);
+  const { shown: _, ...document } = view;
   return {
-    ...{ ...view, requester, deciders, may_decide: mayDecide },
-    ...(undo !== undefined && { undo }),
+    ...{ ...document, requester, deciders, may_decide: mayDecide },
+    card: cardOf(view, { requester, undo, mayDecide }),
   } as unknown as z.input<typeof approvalForm>;
+}
+
+/**
+ * With what is read for one proposal only, by a reader of all memories: who else waits, and what
+ * its memory contradicts.
+ */
+async function withContext(
+  { assize }: ServerService,
+  trajectory: Trajectory,
+  approval: z.input<typeof approvalForm>,
+): Promise<z.input<typeof approvalForm>> {
+  const { action, observations, card } = approval;
+  const given = [
+    ...observations.flatMap(({ name, value }) =>
+      value === undefined || name === RECALL ? [] : [{ name, value: value as Json }],
+    ),
+    ...(action.args === undefined ? [] : [{ name: 'arguments', value: action.args as Json }]),
+  ];
+  const facts = await recalledIn(assize, trajectory.id, observations);
+  const waiting = trajectory.approvals.pending().filter(({ id }) => id !== approval.id).length;
+  const contradictions = [...contradictionsIn(given, facts)];
+  return { ...approval, card: { ...card, waiting, contradictions } };
 }
 
 /**

@@ -166,6 +166,7 @@ const find = operation({
     since: time.optional().describe('the first time'),
     until: time.optional().describe('the time after the last one'),
     principal: name.optional().describe('who asked, held a writ above, or decided'),
+    decided_by: name.optional().describe('who approved, rejected, halted or settled'),
     ruling: z.enum(RULINGS).optional(),
     rule: name.optional(),
     tool: name.optional(),
@@ -202,6 +203,7 @@ const find = operation({
 
 const NAMES = [
   ['by', 'principal'],
+  ['decided', 'decided_by'],
   ['ruling', 'ruling'],
   ['rule', 'rule'],
   ['tool', 'tool'],

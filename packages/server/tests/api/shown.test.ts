@@ -84,18 +84,33 @@ test('the inbox, its detail and the entries say what is asked', async () => {
   });
 
   const { approvals } = await succeed(server, 'approvals.list', AS);
-  expect(approvals.map(({ shown, undo }: any) => [shown.title, undo])).toEqual([
+  expect(approvals.map(({ card }: any) => [card.title, card.undo])).toEqual([
     ['Pay carla €1,240.00', { can: true, by: 'the compensation of bank.transfer' }],
     ['Book 7 for $80.50', { can: true, by: 'desk/cancel' }],
   ]);
   const shownOf = async (approval: string) =>
     (await succeed(server, 'approvals.get', { ...AS, path: { approval } })).approval;
   expect((await shownOf(paying)).present.title).toBe('Pay {to} {cents}');
-  expect((await shownOf(booking)).shown.fields[0]).toEqual({
+  expect((await shownOf(booking)).card.fields[0]).toEqual({
     at: '/args/price',
     label: 'Price',
     text: '$80.50',
     amount: { currency: 'USD', minor: 8_050 },
+  });
+
+  const { cards, ...list } = await succeed(server, 'approvals.list', {
+    ...{ ...AS, query: { view: 'card' } },
+  });
+  expect(list).toEqual({ approvals: [] });
+  expect(cards).toEqual(approvals.map(({ card }: any) => card));
+  const { card } = await succeed(server, 'approvals.get', {
+    ...{ ...AS, path: { approval: paying }, query: { view: 'card' } },
+  });
+  expect(card).toEqual({ ...cards[0], waiting: 0, contradictions: [] });
+  expect(card).toMatchObject({ effect: 'Calls bank.transfer.', page: `/inbox/${paying}` });
+  expect(cards[1]).toMatchObject({
+    action: 'desk/book',
+    effect: 'The agent calls desk/book, once.',
   });
 
   const titles = ({ entries }: any) => entries.flatMap(({ title = [] }: any) => title);

@@ -3,8 +3,9 @@ import { isAssizeError, isInstance } from 'assize/internal/base';
 import type { MailConfig } from 'assize/internal/config';
 import { DidNothing } from 'assize/internal/effects';
 import type { Hash } from 'assize/internal/ledger';
+import { pagePath } from '../../card/card.ts';
 import { NoticeError } from '../errors.ts';
-import { type ApprovalRequested, pagePath } from '../notice.ts';
+import type { ApprovalRequested } from '../notice.ts';
 import type { MailReceiver } from '../receivers.ts';
 
 /** The principals of a list that may decide about a pending proposal now. */

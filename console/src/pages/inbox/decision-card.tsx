@@ -1,0 +1,116 @@
+import { Alert, Anchor, Badge, Group, Text, Title } from '@mantine/core';
+import type { Shown } from 'assize/internal/views/shown.ts';
+import { Link } from 'wouter';
+import type { Card } from '../../api/queries.ts';
+import { memoryHref } from '../../parts/addresses.ts';
+import { counted } from '../../parts/counted.ts';
+import { Fact, Facts } from '../../parts/facts.tsx';
+import { Inert } from '../../parts/inert-text.tsx';
+import { Ago } from '../../parts/instant.tsx';
+import { askedAs } from './gated-call-of.ts';
+
+interface CardProps {
+  readonly card: Card;
+  /** The words of the amended arguments. */
+  readonly amended: Shown | undefined;
+}
+
+/** The effect of an approval, whether it can be undone, and why a person is asked. */
+export function DecisionCard({ card, amended }: CardProps) {
+  const { title, requester, at, trajectory_id, channel, detail, rule, contradictions } = card;
+  return (
+    <header>
+      <Group gap="xs" align="baseline">
+        <Title order={2} size="h4" className="wraps">
+          <Inert>{title}</Inert>
+        </Title>
+        <Badge variant="default">
+          <Inert>{channel}</Inert>
+        </Badge>
+      </Group>
+      <Text size="sm" c="dimmed">
+        <Inert>{requester}</Inert> asked <Ago at={at} /> in <Inert>{trajectory_id}</Inert>
+        <Inert>{askedAs(card)}</Inert>
+      </Text>
+      {amended !== undefined && (
+        <Text size="sm">
+          As amended: <Inert>{amended.title}</Inert>
+        </Text>
+      )}
+      <Text mt="xs" fw={600}>
+        If you approve: <Inert>{amended?.confirm ?? card.effect}</Inert>
+      </Text>
+      <Text size="sm">
+        <Inert>{undoText(card)}</Inert>
+      </Text>
+      {contradictions?.map(({ given, remembered }) => {
+        const { space, subject, predicate, fact, since, text } = remembered;
+        const href = memoryHref(trajectory_id, space, { subject, predicate, fact, since });
+        return (
+          <Alert
+            key={`${given.name} ${fact}`}
+            mt="xs"
+            p="xs"
+            color="yellow"
+            title="This contradicts the memory"
+          >
+            <Inert>{`${given.name}: ${given.text}`}</Inert>
+            <br />
+            <Anchor component={Link} href={href} size="sm" underline="always">
+              memory of {subject}
+            </Anchor>
+            <Inert>{`, ${predicate}: ${text}`}</Inert>
+          </Alert>
+        );
+      })}
+      <Text size="sm" mt="xs">
+        A person is asked because: <Inert>{detail}</Inert>
+        {rule !== undefined && (
+          <Text span size="xs" c="dimmed">
+            {' '}
+            Rule <Inert>{rule}</Inert>
+          </Text>
+        )}
+      </Text>
+      <Text size="sm" c="dimmed">
+        <Waits card={card} />
+      </Text>
+      <Facts>
+        {(amended ?? card).fields.map(({ at, label, text }) => (
+          <Fact key={at} name={label}>
+            {text}
+          </Fact>
+        ))}
+      </Facts>
+    </header>
+  );
+}
+
+function undoText({ undo }: Card): string {
+  if (undo === undefined) return 'No tool is called for it.';
+  if (!undo.can) return 'It cannot be undone.';
+  return undo.by === undefined ? 'It can be undone.' : `It can be undone by ${undo.by}.`;
+}
+
+/** The other proposals that wait, the needed approvals, and the end. */
+function Waits({
+  card: { waiting = 0, approvals, approved_by, expires },
+}: Pick<CardProps, 'card'>) {
+  const others =
+    waiting > 0 &&
+    `${counted(waiting, 'other proposal')} here ${waiting === 1 ? 'waits' : 'wait'}. `;
+  const given = approved_by.length > 0 && ` (${approved_by.join(', ')})`;
+  return (
+    <>
+      {others}
+      {approvals > 1 && (
+        <Inert>{`${approved_by.length} of ${approvals} approvals${given || ''}. `}</Inert>
+      )}
+      {expires !== undefined && (
+        <>
+          Ends <Ago at={expires} />.
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,88 @@
+import { Checkbox, Group, Select, TextInput } from '@mantine/core';
+import type { Card } from '../../api/queries.ts';
+import { counted } from '../../parts/counted.ts';
+import { commonLabels, type Grouping, ORDERS, type Order } from './group-approvals.ts';
+import { SumText } from './sum-text.tsx';
+
+/** How the list is searched, grouped and sorted. Its texts are those of the address. */
+export interface Arranged {
+  readonly text: string;
+  readonly group: string;
+  readonly order: string;
+}
+
+const BOX = { size: 'xs', allowDeselect: false } as const;
+const FIELD = 'field:';
+
+export function groupingOf(group: string): Grouping {
+  if (group.startsWith(FIELD)) return { field: group.slice(FIELD.length) };
+  return group === 'agent' || group === 'rule' ? group : 'like';
+}
+
+export function orderOf(order: string): Order {
+  return Object.hasOwn(ORDERS, order) ? (order as Order) : 'oldest';
+}
+
+interface FiltersProps {
+  readonly arranged: Arranged;
+  readonly onChange: (name: keyof Arranged, value: string) => void;
+  readonly cards: readonly Card[];
+  readonly shown: readonly Card[];
+  readonly marked: ReadonlySet<string>;
+  readonly onMark: (ids: readonly string[], isMarked: boolean) => void;
+}
+
+/** The search, the groups and the order of the list, with a mark for all that it shows. */
+export function InboxFilters({ arranged, onChange, cards, shown, marked, onMark }: FiltersProps) {
+  const { text, group, order } = arranged;
+  const ids = shown.flatMap(({ id, may_decide }) => (may_decide ? id : []));
+  const count = ids.filter((id) => marked.has(id)).length;
+  return (
+    <>
+      <Group gap="xs" mt="xs" grow wrap="nowrap">
+        <TextInput
+          size="xs"
+          type="search"
+          aria-label="Search in what waits"
+          placeholder="Search"
+          value={text}
+          onChange={(event) => onChange('text', event.currentTarget.value)}
+        />
+        <Select
+          {...BOX}
+          aria-label="Group by"
+          value={group === '' ? 'like' : group}
+          onChange={(value) => onChange('group', value === 'like' ? '' : (value ?? ''))}
+          data={[
+            { value: 'like', label: 'Group: alike' },
+            { value: 'agent', label: 'By agent' },
+            { value: 'rule', label: 'By rule' },
+            ...commonLabels(cards).map((label) => ({ value: FIELD + label, label: `By ${label}` })),
+          ]}
+        />
+        <Select
+          {...BOX}
+          aria-label="Order"
+          value={orderOf(order)}
+          onChange={(value) => onChange('order', value === 'oldest' ? '' : (value ?? ''))}
+          data={Object.entries(ORDERS).map(([value, label]) => ({ value, label }))}
+        />
+      </Group>
+      {ids.length > 1 && (
+        <Checkbox
+          mt="xs"
+          size="xs"
+          label={
+            <>
+              Mark all {counted(ids.length, 'proposal')}
+              <SumText cards={shown} />
+            </>
+          }
+          checked={count === ids.length}
+          indeterminate={count > 0 && count < ids.length}
+          onChange={(event) => onMark(ids, event.currentTarget.checked)}
+        />
+      )}
+    </>
+  );
+}
