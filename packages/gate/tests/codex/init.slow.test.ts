@@ -115,7 +115,7 @@ describe.skipIf(codexProgram() === undefined)(
         return said;
       };
       const [fault, note] = (await faultsOf((text) => text)).split('\n');
-      expect(fault).toBe(`no server answers at ${URL_OF_NONE}; start it with assize serve`);
+      expect(fault).toBe(`No server answers at ${URL_OF_NONE}. Start it with assize serve.`);
       expect(note).toMatch(/^The rules are observing until \d{4}-\d\d-\d\d: /);
       expect(await faultsOf((text) => text.replace('timeout = 60', 'timeout = 61'))).toContain(
         'does not run the hook of PreToolUse, because it changed',

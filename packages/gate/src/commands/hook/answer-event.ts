@@ -84,7 +84,7 @@ async function answered(
   const query = new URLSearchParams({ wait: String(wait), ...terms });
   const path = `/v1/trajectories/${encodeURIComponent(trajectory)}/hooks/${agent}?${query}`;
   const signal = AbortSignal.timeout(limit);
-  const answer = await askServer({ url, path, signal, event: { token: token.value, body } });
+  const answer = await askServer({ url, path, signal, token: token.value, body });
   return 'fault' in answer ? answer : readAnswer(agent, event, answer.value);
 }
 

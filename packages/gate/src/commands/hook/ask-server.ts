@@ -7,22 +7,23 @@ export interface Asked {
   readonly url: string;
   readonly path: string;
   readonly signal: AbortSignal;
+  readonly token: string;
   /** An event to post. */
-  readonly event?: { readonly token: string; readonly body: string };
+  readonly body?: string;
 }
 
 /**
  * Asks the server, directly: no proxy gets the token, and no redirection is followed. Resolves with
  * the JSON of an answer with the status 200.
  */
-export async function askServer({ url, path, event, signal }: Asked): Promise<Result<unknown>> {
+export async function askServer({ url, path, ...asked }: Asked): Promise<Result<unknown>> {
   if (!URL.canParse(url) || !/^https?:/.test(url))
     return {
       fault: `'${url}' is not the address of a server. Run assize init again for this program.`,
     };
   const at = new URL(path, url);
   const { request } = await (at.protocol === 'https:' ? import('node:https') : import('node:http'));
-  const text = await sent(request, at, { event, signal });
+  const text = await sent(request, at, asked);
   if ('fault' in text) return text;
   try {
     return { value: JSON.parse(text.value) };
@@ -42,21 +43,21 @@ type Request = (
 function sent(
   request: Request,
   at: URL,
-  { event, signal }: { readonly event: Asked['event']; readonly signal: AbortSignal },
+  { token, body, signal }: Omit<Asked, 'url' | 'path'>,
 ): Promise<Result<string>> {
   const { promise, resolve } = Promise.withResolvers<Result<string>>();
   const lost = (error: unknown): void =>
     resolve({ fault: lostText(at.origin, error, signal.aborted) });
-  const bytes = Buffer.from(event?.body ?? '');
+  const bytes = Buffer.from(body ?? '');
   const headers = {
     connection: 'close',
-    ...(event !== undefined && {
-      authorization: `Bearer ${event.token}`,
+    authorization: `Bearer ${token}`,
+    ...(body !== undefined && {
       'content-type': 'application/json',
       'content-length': String(bytes.length),
     }),
   };
-  const method = event === undefined ? 'GET' : 'POST';
+  const method = body === undefined ? 'GET' : 'POST';
   const asked = request(at, { method, headers, signal, agent: false }, (response) => {
     const pieces: Buffer[] = [];
     let length = 0;

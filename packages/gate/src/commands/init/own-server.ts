@@ -3,12 +3,14 @@ import { homedir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { CliError, serverAddress, writeNew } from '@assize/command';
 import { COMMAND_LINE, publicAddress, Tokens } from '@assize/command/operation';
+import { isRecord } from 'assize/internal/base';
 import { addMicros, type Instant } from 'assize/internal/canon';
 import { CONFIG_FILES, loadConfig, type ResolvedConfig, rootKeyOf } from 'assize/internal/config';
 import { systemClock, systemRandom } from 'assize/internal/oracle';
 import { openStore, sideSecretOf } from 'assize/internal/stores';
 import { Option } from 'commander';
 import { observationOf, observingText } from '#gateway';
+import { askServer } from '../hook/ask-server.ts';
 import { isRulesFile } from '../is-rules-file.ts';
 import { rulesFileIn } from '../rules-files.ts';
 import type { ShownChange } from './agreement.ts';
@@ -183,14 +185,13 @@ async function withTokens<T>(
   }
 }
 
-/** Faults of a running server, asked with a token. */
+const ANSWER_MS = 3_000;
+
+/** Faults of a running server, asked with a token of an agent. Another program may have its port. */
 export async function serverFaults(url: string, token: string): Promise<string[]> {
-  try {
-    const { status } = await fetch(`${url}/v1/me`, {
-      headers: { authorization: `Bearer ${token}` },
-    });
-    return status === 200 ? [] : [`the server at ${url} does not accept the token (${status})`];
-  } catch {
-    return [`no server answers at ${url}; start it with assize serve`];
-  }
+  const signal = AbortSignal.timeout(ANSWER_MS);
+  const answer = await askServer({ url, path: '/v1/me', signal, token });
+  if ('fault' in answer) return [answer.fault];
+  if (isRecord(answer.value) && [answer.value['kinds']].flat().includes('agent')) return [];
+  return [`The answer of ${url} names no agent. Check that Assize serves this address.`];
 }

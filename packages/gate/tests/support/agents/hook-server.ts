@@ -39,7 +39,7 @@ export async function startHookServer(answer: HookAnswer = () => ({})): Promise<
   const server = createServer(async (request, response) => {
     const body = await text(request);
     const call = {
-      input: JSON.parse(body),
+      input: JSON.parse(body || '{}'),
       headers: request.headers,
       path: request.url ?? '/',
       beside: open,

@@ -47,7 +47,7 @@ test('the check names every settings file that switches the hooks off', () => {
   const settings = join(project, '.claude/settings.local.json');
   expect(readFileSync(settings, 'utf8')).toContain('hook claude-code --url http://127.0.0.1:1 ');
   const told = assize('--check', ...url);
-  expect(told).toMatchObject({ status: 1, out: expect.stringContaining('no server answers') });
+  expect(told).toMatchObject({ status: 1, out: expect.stringContaining('No server answers') });
   expect(told.out).not.toMatch(/lacks|gone|disableAllHooks/);
   const shared = join(project, '.claude/settings.json');
   writeFileSync(shared, '{"disableAllHooks":true}');

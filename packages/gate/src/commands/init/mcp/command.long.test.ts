@@ -111,7 +111,7 @@ test('another program with the name of the gateway is told as such', () => {
   expect(JSON.parse(read()).mcpServers.a).toEqual(other);
   expect(assize('--check', '--only', 'a')).toMatchObject({
     status: 1,
-    out: expect.stringContaining('no server answers'),
+    out: expect.stringContaining('No server answers'),
   });
 });
 
