@@ -96,6 +96,13 @@ describe('the name of a program', () => {
     expect(partsOf('./a.sh b /c')).toEqual(['file b /c → /repo/a.sh /repo/b /c']);
     expect(partsOf('../a.sh')).toEqual(['file → /a.sh']);
   });
+
+  test('a program at its own path may do more than the one of its name', () => {
+    const classOf = (command: string) => commandParts(command, PLACE)[0]?.args['class'];
+    expect([classOf('./a.sh'), classOf('./ls'), classOf('ls')]).toEqual([
+      ...['irreversible', 'irreversible', 'read'],
+    ]);
+  });
 });
 
 describe('words', () => {

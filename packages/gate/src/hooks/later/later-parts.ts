@@ -204,7 +204,7 @@ function hookAt(path: string, top: string): Hook {
     const parts = commandParts((text ?? '').replace(HUSKY, ''), { cwd: top });
     for (const { tool, args } of parts.filter(({ server }) => server === 'shell')) {
       isTold &&= tool !== 'dynamic' && tool !== 'unparsed';
-      // The first path of a file that is run is its own, and its class that of the program `file`.
+      // The first path of a file that is run is its own.
       const isFile = tool === 'file';
       const runs = isFile || (runsScripts(tool) && args['class'] !== 'read');
       const named = textsIn(args['paths']).slice(0, isFile ? 1 : undefined);

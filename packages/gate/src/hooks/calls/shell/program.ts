@@ -53,10 +53,9 @@ function addPart(
   const words = name === '[' && rest.at(-1)?.value === ']' ? rest.slice(0, -1) : rest;
   const own =
     tool === 'file' ? wordPaths([{ text: name, value: name, prefix: '' }], at) : undefined;
-  const usage = withFound(
-    usageOf(tool === 'file' ? tool : (SAME[name] ?? baseName(name)), words),
-    words,
-  );
+  // A program at another path is not the one of its name.
+  const known = tool === 'file' ? '' : (SAME[name] ?? baseName(name));
+  const usage = withFound(usageOf(known, words), words);
   const inside = usage.enters.reduce((from, folder) => movedTo(from, folder), at);
   const named = wordPaths(
     [...words.filter((word) => !usage.texts.has(word)), ...(usage.names ?? [])],
