@@ -71,6 +71,20 @@ describe('a program that the table does not have', () => {
   });
 });
 
+test.each(['-delete', '-L -type f -exec cat {} +', '-D tree ! -name a -print'])(
+  'find %s begins in the folder of the command',
+  (words) => {
+    const partsWithout = (command: string) =>
+      commandParts(command, PLACE).map(({ tool, args: { argv: _, paths: _paths, ...args } }) => ({
+        ...{ tool, args: tool === 'dynamic' ? {} : args },
+      }));
+    const at = words.search(/-(?:delete|type)|!/);
+    expect(partsWithout(`find ${words}`)).toEqual(
+      partsWithout(`find ${words.slice(0, at)}. ${words.slice(at)}`),
+    );
+  },
+);
+
 describe('the name of a program', () => {
   test.each<[string, string]>([
     ['/bin/rm', 'rm'],

@@ -105,8 +105,8 @@ export interface FindWords {
 }
 
 export function findWords(words: readonly ShellWord[]): FindWords {
-  const { operands } = readOptions(FIND_OPTIONS, words, true);
-  const at = operands.findIndex(({ value }) => /^(?:-.|[(!)])/.test(value ?? ''));
+  const { operands } = readOptions(FIND_OPTIONS, withStart(words), true);
+  const at = operands.findIndex(isTest);
   const [tests, runs]: [ShellWord[], FindWords['runs'][number][]] = [[], []];
   for (let i = at === -1 ? operands.length : at; i < operands.length; i++) {
     const word = operands[i] as ShellWord;
@@ -124,7 +124,7 @@ export function findWords(words: readonly ShellWord[]): FindWords {
 
 /** The files that `find` finds, as one word. Undefined if they can be elsewhere. */
 export function foundBy(words: readonly ShellWord[]): ShellWord | undefined {
-  const { flags, unknown } = readOptions(FIND_OPTIONS, words, true);
+  const { flags, unknown } = readOptions(FIND_OPTIONS, withStart(words), true);
   const { starts, tests } = findWords(words);
   const places = orHere(starts).map(wordValues);
   const values = tests.map(({ value }) => value);
@@ -144,8 +144,24 @@ export function foundBy(words: readonly ShellWord[]): ShellWord | undefined {
 
 const FIND_OPTIONS = '-H -L -P -D=t -O=?t';
 
+/** The words of `find` with the place where it starts, which is the folder if none is named. */
+function withStart(words: readonly ShellWord[]): readonly ShellWord[] {
+  const at = words.findIndex(
+    ({ value }, i) => !/^-(?:[HLPD]|O.*)$/.test(value ?? '') && words[i - 1]?.value !== '-D',
+  );
+  const [first] = at === -1 ? [] : words.slice(at);
+  if (first === undefined || !isTest(first)) return words;
+  return [...words.slice(0, at), plainWord('.'), ...words.slice(at)];
+}
+
+/** Whether a word begins the expression of `find`. */
+function isTest({ value }: ShellWord): boolean {
+  return /^(?:-.|[(!)])/.test(value ?? '');
+}
+
 const FIND: Program = {
   options: FIND_OPTIONS,
+  words: withStart,
   stops: true,
   use: (use): Partial<Usage> => {
     const { starts, tests, runs } = findWords(use.operands);
