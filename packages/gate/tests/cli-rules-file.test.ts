@@ -97,6 +97,14 @@ test('check warns about a name that no tool has, with the nearest', async () => 
     code: 1,
     out: 'warning misspelled.yaml:5:25: /rules/0/allow/0 names bank/pya, which no tool has; the nearest is bank/pay.\n',
   });
+  writeFileSync(
+    join(folder, 'unmet.yaml'),
+    'id: a\nrules:\n  - { id: rm, deny: shell/rm, where: [{ path: /flags, any: [-rf] }] }\n',
+  );
+  expect(await policy('check', 'unmet.yaml')).toMatchObject({
+    code: 1,
+    out: 'warning unmet.yaml:3:60: /rules/0/where/0/any tests /flags for -rf, which no call has there; write --force and --recursive.\n',
+  });
   expect(await policy('check', 'good.yaml')).toMatchObject({
     code: 0,
     out: 'known: all names in bank (1 rule, 0 limits, 1 tool, 1 case)\n',

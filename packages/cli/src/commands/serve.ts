@@ -26,6 +26,7 @@ import {
   type TrialSet,
   warningsOf,
 } from '@assize/gate/internal/gateway';
+import { neverMet } from '@assize/gate/internal/hooks';
 import { serve as startServer } from '@assize/server/internal';
 import { parseRuleTable, ruleTable } from 'assize/internal/authority';
 import { loadConfig, type ResolvedConfig, rootKeyOf } from 'assize/internal/config';
@@ -172,7 +173,7 @@ function withoutPrincipals({ file }: ResolvedConfig): string {
 function rulesOf({ policyFile, tools }: ResolvedConfig): RulesFile | undefined {
   if (policyFile === undefined || !isRulesFile(policyFile)) return undefined;
   const file = rulesFileIn(policyFile);
-  for (const warning of warningsOf(file, tools)) note(faultText(warning));
+  for (const warning of [...warningsOf(file, tools), ...neverMet(file)]) note(faultText(warning));
   return file;
 }
 

@@ -6,6 +6,7 @@
  */
 
 export { permission } from './answers.ts';
+export { neverMet } from './calls/never-met.ts';
 export { CLAUDE_CODE_HOOKS } from './claude-code/hooks.ts';
 export { CODEX_HOOKS } from './codex/hooks.ts';
 export { handleEvent } from './handle-event.ts';

@@ -187,7 +187,7 @@ async function withTokens<T>(
 
 const ANSWER_MS = 3_000;
 
-/** Faults of a running server, asked with a token of an agent. Another program may have its port. */
+/** Faults of a running server, asked with an agent’s token. Other programs may have its port. */
 export async function serverFaults(url: string, token: string): Promise<string[]> {
   const signal = AbortSignal.timeout(ANSWER_MS);
   const answer = await askServer({ url, path: '/v1/me', signal, token });

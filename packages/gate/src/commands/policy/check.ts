@@ -25,6 +25,7 @@ import { systemClock } from 'assize/internal/oracle';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
 import { faultText, observationOf, observingText, type RulesFault, warningsOf } from '#gateway';
+import { neverMet } from '#hooks';
 import { isRulesFile } from '../is-rules-file.ts';
 import { casesBeside, rulesFaultsOf, rulesFileIn } from '../rules-files.ts';
 
@@ -112,7 +113,7 @@ function checkRules({ json, out }: Session, path: string, tools: readonly Tool[]
   const { file, beside } = read;
   const { rules } = file;
   const cases = [...file.cases, ...beside];
-  const warnings = warningsOf(file, tools);
+  const warnings = [...warningsOf(file, tools), ...neverMet(file)];
   const observed = observationOf(rules, systemClock.now());
   if (json)
     out.document({
