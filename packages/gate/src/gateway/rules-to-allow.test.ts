@@ -40,7 +40,7 @@ const part = fc.oneof(
 
 const judged = (file: string, parts: readonly { server: string; tool: string; args: object }[]) =>
   new CompiledRules(readRules(file).rules).judge({
-    ...{ agent: 'coder', tool: 'claude-code/Bash', args: {} },
+    ...{ agent: 'coder', tool: 'claude-code/Bash', args: {}, project: '/repo' },
     parts: parts.map(({ server, tool, args }) => ({
       tool: `${server}/${tool}`,
       args: args as never,
@@ -97,6 +97,21 @@ test.each([
   const args = { server: 'claude-code', tool: 'Read', args: {}, project: '/repo', parts };
   const found = rulesToAllow(readRules(text).rules, { agent: 'coder', args }, {}, false);
   expect(found).toMatchObject({ rules: [{ allow: 'files/read', path: expected }] });
+});
+
+test('a rule for the tests of a project lets no other words through', () => {
+  const text = `id: own\nrules:\n  - { id: keys, deny: 'files/*', path: ${JSON.stringify(SECRETS.map((name) => `**/${name}`))} }\n`;
+  const npm = (...argv: string[]) => ({
+    ...{ server: 'shell', tool: 'npm' },
+    args: { argv, paths: ['/repo'], cwd: '/repo', command: 'test', class: 'irreversible' },
+  });
+  const args = { server: 'claude-code', tool: 'Bash', args: {}, project: '/repo' };
+  const call = { agent: 'coder', args: { ...args, parts: [npm('test')] } };
+  const found = rulesToAllow(readRules(text).rules, call, {}, false);
+  const [rule] = 'rules' in found ? found.rules : [];
+  const after = `${text}  - ${flowText({ id: 'new', ...rule } as never)}\n`;
+  for (const more of [[], ['--script-shell', 'a'], ['-w', 'a'], ['--', '--import', 'a']])
+    expect(judged(after, [npm('test', ...more)]).asks).toHaveLength(more.length === 0 ? 0 : 1);
 });
 
 test('a reason names the part, and the rule that would let it through', () => {

@@ -113,7 +113,7 @@ ${hasSandbox ? SANDBOX_RULES : workRules(place)}  - id: secrets
   - { id: settings, ask: [claude-code/settings, codex/settings, shell/assize, shell/claude, shell/codex], standing: false, mode: enforce }
   # To let a command through without a question, take the mark of this line away. It then runs what
   # package.json says, which the agent may have written:
-  # - { id: test, allow: shell/npm, path: ${place}, where: [{ path: /command, is: test }] }
+  # - { id: test, allow: shell/npm, path: ${place}, where: [{ path: /argv, is: [test] }] }
 `;
 }
 

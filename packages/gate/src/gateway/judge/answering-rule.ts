@@ -47,9 +47,9 @@ export function answeringRule({ tool, args }: Part): AnsweringRule | undefined {
 
 /**
  * The rule to propose for uses like this one: any use of the tool or of the subcommand in the
- * project, or else the narrowest. None for agents, secrets, what files say unless the words say
- * that it tests or builds, and irreversible uses unless `isApproved`. `isGuarded`: other rules keep
- * the secrets of the project, so a folder can be free.
+ * project that is not irreversible, or else the narrowest. None for agents, secrets, what files say
+ * unless the words say that it tests or builds, and irreversible uses unless `isApproved`.
+ * `isGuarded`: other rules keep the secrets of the project, so a folder can be free.
  */
 export function likeRule(
   part: Part,
@@ -78,18 +78,13 @@ export function likeRule(
   const narrow = answeringRule(part) ?? (NAMELESS.test(tool) ? undefined : { allow: tool });
   const tops = [narrow?.path ?? []].flat();
   const isHere = project !== '/' && tops.length > 0 && tops.every((top) => isUnder(top, project));
-  const isWide = toolClass === 'irreversible' ? isCheck([String(command)]) : isGuarded;
-  if (!isHere || !isWide) return narrow;
+  // Other words of an irreversible use can run something else.
+  if (!isHere || !isGuarded || toolClass === 'irreversible') return narrow;
   const where = [
     ...(command === '' ? [] : [{ path: '/command', is: command }]),
     ...(env === undefined ? [] : [{ path: '/env', is: env }]),
   ];
-  return {
-    allow: tool,
-    ...(toolClass !== 'irreversible' && { class: toolClass }),
-    path: PROJECT,
-    ...(where.length > 0 && { where }),
-  };
+  return { allow: tool, class: toolClass, path: PROJECT, ...(where.length > 0 && { where }) };
 }
 
 /** Programs of the agents and of Assize. */
