@@ -215,7 +215,7 @@ function domainOf(
     counselors: {
       ...counselors,
       closer: (principal, { proposal }) =>
-        principal === 'assize:server' && proposal.action === 'call',
+        principal === 'assize:server' && ['call', 'pin'].includes(proposal.action),
     },
     invariants: (rules) => invariants(rules, tried !== undefined),
     ...(tried === undefined ? {} : { build: rulesDigest(tried) }),

@@ -20,7 +20,7 @@ export {
 } from './actions/call.ts';
 export { type Configuration, rulesDigest } from './actions/configure.ts';
 export { type Gap, gapArgs } from './actions/gap.ts';
-export { definitionHash } from './actions/pin.ts';
+export { definitionHash, type PinArgs, pinsUnasked } from './actions/pin.ts';
 export { isTidyForEver, needsTidy } from './actions/tidy.ts';
 export { type CaseOptions, runCases, type StepResult } from './cases/run-cases.ts';
 export { configuration, type GatewayTool, isConfigured } from './configuration.ts';

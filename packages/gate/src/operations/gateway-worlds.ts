@@ -8,6 +8,7 @@ import {
   type BranchPayload,
   type Hash,
   isEffectPending,
+  type PendingPayload,
   Replayer,
   type RootPayload,
   readRow,
@@ -28,6 +29,8 @@ import {
   isConfigured,
   isTidyForEver,
   needsTidy,
+  type PinArgs,
+  pinsUnasked,
   type Rules,
   rulesDigest,
   type TrialSet,
@@ -227,8 +230,10 @@ export class GatewayWorlds {
     const { rules, sessions } = trajectory.state() as unknown as GatewayState;
     const now = this.#options.clock.now();
     for (const { id, payload } of trajectory.approvals.pending()) {
-      if (isEffectPending(payload) || payload.proposal.action.name !== 'call') continue;
+      if (isEffectPending(payload)) continue;
       const { action, delta } = payload.proposal;
+      if (action.name === 'pin') await this.#pinTrusted(trajectory, id, payload);
+      if (action.name !== 'call') continue;
       const [args, patches] = await Promise.all(
         [action.args, delta.state].map((stored) => this.#replayer.values.read(payload, stored)),
       );
@@ -242,11 +247,29 @@ export class GatewayWorlds {
       const reason = isOther
         ? 'the rules have changed; the same call is judged anew'
         : 'the session ended more than a day ago';
-      // A person may answer first, and that counts.
-      await trajectory.approvals
-        .reject(id, { principal: SERVER, method: 'server', reason })
-        .catch((error: unknown) => this.#failed(trajectory.id, error));
+      await this.#close(trajectory, id, reason);
     }
+  }
+
+  /** Pins a definition that waits, if the rules trust its server now. */
+  async #pinTrusted(trajectory: Trajectory, id: Hash, payload: PendingPayload): Promise<void> {
+    const read = await this.#replayer.values.read(payload, payload.proposal.action.args);
+    const args = valueIn<PinArgs>(read);
+    if (args === undefined || !pinsUnasked(trajectory.state() as unknown as GatewayState, args))
+      return;
+    if (await this.#close(trajectory, id, 'the rules trust the tool now'))
+      await this.#propose(trajectory, 'pin', 'gate', args, `trusted ${id}`);
+  }
+
+  /** Closes a question. False: a person has answered first, and that counts. */
+  #close(trajectory: Trajectory, id: Hash, reason: string): Promise<boolean> {
+    return trajectory.approvals.reject(id, { principal: SERVER, method: 'server', reason }).then(
+      () => true,
+      (error: unknown) => {
+        this.#failed(trajectory.id, error);
+        return false;
+      },
+    );
   }
 
   /** A failure in one trajectory must not hold up the others. */

@@ -8,17 +8,21 @@ import { systemClock } from 'assize/internal/oracle';
 import { expect, test } from 'vitest';
 import { start } from '../../../../tests/support/server/serving.ts';
 
-const rulesOf = (id: string) => readRules(`id: ${id}\nrules: [{ id: all, ask: '*' }]\n`).rules;
+const rulesOf = (id: string, trust: string) =>
+  readRules(`id: ${id}\ntrust: [${trust}]\nrules: [{ id: all, ask: '*' }]\n`).rules;
 const HOUR = 3_600_000_000;
 
-async function serving(store: MemoryStore, id: string, hours = 0) {
-  const rules = rulesOf(id);
+async function serving(store: MemoryStore, id: string, hours = 0, trust = '') {
+  const rules = rulesOf(id, trust);
   const server = await start({
     ...{ store, rules, domains: [gateway({ rules }) as unknown as Domain] },
     config: { worlds: { calls: { domain: 'gateway' } }, tools: [] },
     clock: { ...systemClock, now: () => addMicros(systemClock.now(), hours * HOUR) },
     principals: {
-      'agent:codex': { kinds: ['agent'], grants: [{ actions: ['call', 'begin', 'session'] }] },
+      'agent:codex': {
+        kinds: ['agent'],
+        grants: [{ actions: ['call', 'begin', 'session', 'pin'], scopes: ['**'] }],
+      },
       'human:grace': { kinds: ['counselor', 'auditor'] },
     } as never,
   });
@@ -33,10 +37,27 @@ async function serving(store: MemoryStore, id: string, hours = 0) {
     server,
     ask: (tool_use_id: string, command: string) =>
       event('PreToolUse', { tool_use_id, tool_name: 'Bash', tool_input: { command } }),
+    pin: (...servers: string[]) =>
+      Promise.all(
+        servers.map((of) =>
+          server.ask('POST', '/v1/trajectories/calls/proposals', {
+            token,
+            headers: { 'idempotency-key': of },
+            body: {
+              ...{ action: 'pin', role: 'gate' },
+              args: { server: of, tool: 'read', definition: { name: 'read' } },
+            },
+          }),
+        ),
+      ),
+    pinned: async (of: string) =>
+      (
+        await server.ask('GET', `/v1/trajectories/calls/servers/${of}?agent=codex`, { token })
+      ).body.tools.map(({ tool }: any) => tool),
     end: () => event('SessionEnd', { reason: 'other' }),
     questions: async () =>
       (await server.ask('GET', '/v1/approvals', { token: grace })).body.approvals.map(
-        ({ action }: any) => action.args.args.command,
+        ({ action: { args } }: any) => args.args?.command ?? args.server,
       ),
     reasons: async () => {
       const path = '/v1/trajectories/calls/entries?limit=100';
@@ -74,4 +95,15 @@ test('a question of a session that ended is closed after a day, not before', asy
   const later = await serving(store, 'one', 26);
   await expect.poll(later.questions, { timeout: 10_000 }).toEqual([]);
   expect(await later.reasons()).toContain('the session ended');
+});
+
+test('a definition that waits is pinned once the rules trust its server', async () => {
+  const store = new MemoryStore();
+  const first = await serving(store, 'one');
+  await first.pin('fs', 'web');
+  expect((await first.questions()).sort()).toEqual(['fs', 'web']);
+  await first.server.stop();
+  const other = await serving(store, 'one', 0, 'fs');
+  expect(await other.questions()).toEqual(['web']);
+  expect([await other.pinned('fs'), await other.pinned('web')]).toEqual([['read'], []]);
 });

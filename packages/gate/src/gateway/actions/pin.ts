@@ -1,7 +1,7 @@
 import type { Json } from 'assize/internal/base';
 import { contentHash } from 'assize/internal/canon';
 import { z } from 'zod';
-import type { CompiledRules } from '../judge/compiled-rules.ts';
+import { type CompiledRules, compiledRules } from '../judge/compiled-rules.ts';
 import { serverName, toolName } from '../name-forms.ts';
 import { toolKey } from '../names.ts';
 import type { ToolClass } from '../rules/rules.ts';
@@ -18,6 +18,8 @@ export const pinArgs: z.ZodObject<{
   definition: z.record(z.string(), z.unknown()),
 });
 
+export type PinArgs = z.infer<typeof pinArgs>;
+
 /** The hash that pins a definition. */
 export function definitionHash(definition: Readonly<Record<string, unknown>>): string {
   return contentHash(definition as { readonly [key: string]: Json });
@@ -30,7 +32,7 @@ export function definitionHash(definition: Readonly<Record<string, unknown>>): s
  */
 export function applyPin(
   state: GatewayState,
-  { server, tool, definition }: z.infer<typeof pinArgs>,
+  { server, tool, definition }: PinArgs,
   at: string,
   compiled: CompiledRules,
 ): void {
@@ -38,15 +40,23 @@ export function applyPin(
   const hash = definitionHash(definition);
   const before = state.pins[key];
   if (before?.hash === hash) return;
-  const isTrusted =
-    compiled.rules.trust.includes(server) || compiled.spec(key)?.class !== undefined;
   state.pins[key] = {
     hash,
     ...annotated(definition),
     at,
     ...(before === undefined ? {} : { was: before.hash }),
-    held: (before !== undefined || !isTrusted) && !compiled.isOpen(at),
+    held: (before !== undefined || !isTrusted(compiled, server, key)) && !compiled.isOpen(at),
   };
+}
+
+function isTrusted(compiled: CompiledRules, server: string, key: string): boolean {
+  return compiled.rules.trust.includes(server) || compiled.spec(key)?.class !== undefined;
+}
+
+/** Whether the rules pin this first definition of a tool without an approval. */
+export function pinsUnasked({ rules, pins }: GatewayState, { server, tool }: PinArgs): boolean {
+  const key = toolKey(server, tool);
+  return !Object.hasOwn(pins, key) && isTrusted(compiledRules(rules.text), server, key);
 }
 
 /** Class and idempotence by the annotations of MCP, with the defaults of MCP. */
