@@ -336,7 +336,7 @@ test('requests for a permission are left to the person, or refused', async () =>
 });
 
 test('changed settings are kept out, and questions of servers are ruled on', async () => {
-  const { send, state } = await hooks(
+  const { server, send, state } = await hooks(
     `${RULES}  - { id: others, deny: claude-code/elicitation, where: [{ path: /server, is: other }] }
 tools: { claude-code/elicitation: { class: read } }
 `,
@@ -347,6 +347,11 @@ tools: { claude-code/elicitation: { class: read } }
     file_path: '/repo/.claude/settings.local.json',
   };
   expect((await send(change)).decision).toBe('block');
+  const token = await server.tokenFor('human:grace');
+  const { entries } = (await server.ask('GET', '/v1/trajectories/calls/entries', { token })).body;
+  const { body } = await server.ask('GET', `/v1/entries/${entries.at(-1).id}`, { token });
+  const { hook_event_name: _, ...value } = change;
+  expect(body.payload.observations).toEqual([{ name: 'refused_settings', value }]);
   const question = {
     hook_event_name: 'Elicitation',
     mcp_server_name: 'notes',

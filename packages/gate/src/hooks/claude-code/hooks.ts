@@ -123,8 +123,14 @@ const elicitation: Answer = async (world, given, options) => {
 };
 
 /** Settings that change during a session could end the hooks, so they wait for the next one. */
-const configChange: Answer = async (_, given) => {
-  const { source, file_path } = events.configChange.parse(given);
+const configChange: Answer = async (world, given) => {
+  const event = events.configChange.parse(given);
+  const { source, file_path } = event;
+  const session = sessionOf(event, CLAUDE_CODE);
+  await attend(world, session);
+  const value = { source, ...(file_path !== undefined && { file_path }) };
+  const observations = [{ name: 'refused_settings', value }];
+  await world.propose('session', { session: session.id, event: 'start' }, { observations });
   return blocked(
     `Assize: the settings ${file_path ?? source} changed. They take effect in the next session. Check them there: assize init claude-code --check.`,
   );
