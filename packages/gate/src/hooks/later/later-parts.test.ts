@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { commandParts } from '../calls/shell-command.ts';
-import { runLater } from './later-parts.ts';
+import { hookParts, runLater } from './later-parts.ts';
 import { RUN_LATER } from './run-later.ts';
 
 const project = realpathSync(mkdtempSync(join(tmpdir(), 'assize-later-')));
@@ -70,6 +70,37 @@ test('husky keeps hooks in a folder below those that it runs', async () => {
   git('config', 'core.hooksPath', '.husky/_');
   expect(await isLater('scripts/husky.sh')).toBe(true);
   expect(await isLater('.husky/_/pre-commit')).toBe(true);
+});
+
+test('the program that tells git of changed files counts, with its scripts', async () => {
+  write('tools/changed', '#!/bin/sh\nsh scripts/ask.sh\n');
+  const names = ['tools/changed', 'scripts/ask.sh'];
+  for (const [value, expected] of [
+    ['true', false],
+    ['tools/changed', true],
+  ] as const) {
+    git('config', 'core.fsmonitor', value);
+    for (const name of names) expect(await isLater(name)).toBe(expected);
+  }
+  git('config', '--unset', 'core.fsmonitor');
+});
+
+test.each([
+  ['stash branch b', 'post-checkout', true],
+  ['fetch origin', 'pre-auto-gc', true],
+  ['fetch origin', 'pre-commit', false],
+  ['push ../other main', 'update', true],
+  ['commit -m x', 'update', false],
+])('git %s may run the hook %s: %s', async (words, name, expected) => {
+  git('config', 'core.hooksPath', `tools/${name}`);
+  write(`tools/${name}/${name}`, '#!/usr/bin/env node\n');
+  const parts = await hookParts(
+    commandParts(`git ${words}`, { cwd: project }).map((part) => ({
+      ...part,
+      args: { ...part.args, cwd: project },
+    })),
+  );
+  expect(parts.length).toBe(expected ? 1 : 0);
 });
 
 test('a command that writes such a file counts, and one that stages it not', async () => {

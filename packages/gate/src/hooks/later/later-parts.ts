@@ -125,12 +125,17 @@ async function isOfHooks(path: string): Promise<boolean> {
   return folder !== undefined && (isUnder(path, folder) || scripts.includes(path));
 }
 
-/** The folder of the hooks of the repository around a folder, and the scripts that they call. */
+/**
+ * The folder of the hooks of the repository around a folder, the program that tells git which files
+ * changed, and the scripts that these call.
+ */
 export async function hookFiles(within: string): Promise<readonly string[]> {
   const top = repositoryOf(within);
   if (top === undefined) return [];
-  const folder = await hooksFolder(top);
-  return [folder, ...hooksIn(folder, top).flatMap(({ scripts }) => [...scripts])];
+  const { folder, monitor } = await hookPlaces(top);
+  const more = monitor === undefined ? [] : [hookAt(monitor, top)];
+  const called = [...hooksIn(folder, top), ...more].flatMap(({ scripts }) => [...scripts]);
+  return [folder, ...more.map(({ path }) => path), ...called];
 }
 
 /** A part for each hook that a command of git may run and whose commands its text does not tell. */
@@ -145,7 +150,7 @@ export async function hookParts(parts: readonly CallPart[]): Promise<readonly Ca
   const tops = new Set(places.flatMap((place) => repositoryOf(place) ?? []));
   const found: CallPart[] = [];
   for (const top of tops)
-    for (const { path, isTold } of hooksIn(await hooksFolder(top), top))
+    for (const { path, isTold } of hooksIn((await hookPlaces(top)).folder, top))
       if (!isTold && uses.some(({ args }) => mayRun(String(args['command']), path)))
         found.push({ server: 'shell', tool: 'dynamic', args: { text: `the hook ${path}` } });
   return found;
@@ -153,24 +158,36 @@ export async function hookParts(parts: readonly CallPart[]): Promise<readonly Ca
 
 /** Uses of git that run most hooks. Others run only those that each change of git runs. */
 const RUNS_HOOKS =
-  /^(?:am|checkout|cherry-pick|commit|gc|merge|pull|push|rebase|revert|switch|worktree add)$/;
+  /^(?:am|checkout|cherry-pick|commit|gc|merge|pull|push|rebase|revert|stash branch|switch|worktree add)$/;
 
 function mayRun(command: string, path: string): boolean {
   const hook = posix.basename(path);
   if (hook === 'pre-push') return command === 'push';
   if (/^(?:post-index-change|reference-transaction)$/.test(hook)) return true;
+  if (hook === 'pre-auto-gc' && command === 'fetch') return true;
+  // A push to a repository of this machine runs its hooks.
+  if (/^(?:update|proc-receive|push-to-checkout)$/.test(hook)) return command === 'push';
   return /^(?:pre|post|prepare|commit|applypatch)-[a-z-]+$/.test(hook) && RUNS_HOOKS.test(command);
 }
 
-async function hooksFolder(top: string): Promise<string> {
-  const text = await gitText(top, ['config', '--type=path', '--get-all', 'core.hooksPath']);
-  // The last value is the one with which `gitText` keeps hooks from running.
-  const set = (text ?? '').trimEnd().split('\n').slice(0, -1).at(-1);
-  if (set !== undefined) return posix.resolve(top, set);
+async function hookPlaces(top: string): Promise<{ folder: string; monitor?: string }> {
+  const names = '^core[.](hookspath|fsmonitor)$';
+  const text = await gitText(top, ['config', '--type=path', '--get-regexp', names]);
+  // The last value is the one with which `gitText` keeps programs from running.
+  const setOf = (name: string): string | undefined =>
+    (text ?? '')
+      .split('\n')
+      .flatMap((line) => line.split(`${name} `)[1] ?? [])
+      .at(-2);
+  const [folder, monitor = ''] = ['core.hookspath', 'core.fsmonitor'].map(setOf);
+  const more = !/^(?:|true|false|yes|no|on|off|\d)$/i.test(monitor) && {
+    monitor: posix.resolve(top, monitor),
+  };
+  if (folder !== undefined) return { folder: posix.resolve(top, folder), ...more };
   // The hooks of a work tree are those of its repository.
   const isOwn = statSync(posix.join(top, '.git')).isDirectory();
   const shared = isOwn ? undefined : await gitText(top, ['rev-parse', '--git-common-dir']);
-  return posix.resolve(top, shared?.trimEnd() ?? '.git', 'hooks');
+  return { folder: posix.resolve(top, shared?.trimEnd() ?? '.git', 'hooks'), ...more };
 }
 
 /** Whether a program runs the files that it names. */
