@@ -96,7 +96,7 @@ export function log(program: Command): void {
 
 /** An option with a time: a span before now, an instant or a day. */
 function timeOption(flags: string, text: string): Option {
-  return new Option(flags, `${text}: a span such as 7d or 12h, an instant or a day`).argParser(
+  return new Option(flags, `${text}: 7d, 12h, today, yesterday, an instant or a day`).argParser(
     (given: string) => spanBefore(given, systemClock.now()) ?? instantOrDay(given),
   );
 }

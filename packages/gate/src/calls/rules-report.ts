@@ -1,5 +1,11 @@
 import { isRecord, type Json } from 'assize/internal/base';
-import { addMicros, type Instant, parsePointer } from 'assize/internal/canon';
+import {
+  addMicros,
+  type Instant,
+  instantFromMillis,
+  instantToMillis,
+  parsePointer,
+} from 'assize/internal/canon';
 import {
   type CommitPayload,
   type Entry,
@@ -99,8 +105,15 @@ export async function rulesReport(
   return counting.report(since);
 }
 
-/** A span such as `7d` or `12h` before a time. Undefined for another text. */
+/**
+ * The start of a span such as `7d` or `12h` before a time, or of `today` or `yesterday` by the
+ * clock of this machine. Undefined for another text.
+ */
 export function spanBefore(text: string, now: Instant): Instant | undefined {
+  if (text === 'today' || text === 'yesterday')
+    return instantFromMillis(
+      new Date(instantToMillis(now)).setHours(text === 'today' ? 0 : -24, 0, 0, 0),
+    );
   const [, count, unit] = /^(\d{1,4})([hd])$/.exec(text) ?? [];
   if (count === undefined) return undefined;
   return addMicros(now, -Number(count) * (unit === 'd' ? 24 : 1) * 3_600_000_000);

@@ -73,7 +73,7 @@ export function report(command: Command): void {
 }
 
 export function sinceOption(): Option {
-  const option = new Option('--since <time>', 'a span such as 7d or 12h, an instant or a day');
+  const option = new Option('--since <time>', '7d, 12h, today, yesterday, an instant or a day');
   return option
     .argParser((text: string) => spanBefore(text, systemClock.now()) ?? instantOrDay(text))
     .default(spanBefore('7d', systemClock.now()), '7d');
