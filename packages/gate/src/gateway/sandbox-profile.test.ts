@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CompiledRules, type Verdict } from './judge/compiled-rules.ts';
 import { isUnder } from './judge/path-name.ts';
+import { SECRETS } from './judge/secrets.ts';
 import { readRules } from './rules/read-rules.ts';
 import { NO_RULES, type Rule, type Rules } from './rules/rules.ts';
 import { profileOf, type SandboxProfile } from './sandbox-profile.ts';
@@ -207,4 +208,14 @@ rules:
   - { id: some, deny: shell/write, where: [{ path: /path, is: /etc/a }] }
 `);
   expect(notes.map(({ rule }) => rule)).toEqual(['look', 'some', 'default', 'any', 'wide']);
+});
+
+test('a rule with many starred paths has one note for each lack', () => {
+  const keys = SECRETS.map((name) => `'**/${name}'`);
+  const { notes } = profile(`rules:\n  - { id: keys, deny: 'files/*', path: [${keys}] }\n`);
+  expect(keys.length).toBeGreaterThan(5);
+  expect(notes.map(({ says }) => says)).toEqual([
+    'has paths with stars: what appears after the start is not covered',
+    'has paths that hold in the project alone',
+  ]);
 });

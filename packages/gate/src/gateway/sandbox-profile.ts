@@ -179,8 +179,8 @@ function termsOf(rules: Rules, place: ProfileFor, notes: ProfileNote[]): Terms {
         note(rule.id, `allows ${path}; a sandbox allows only whole folders and files`);
         return [];
       }
-      note(rule.id, `${path} is searched for at the start; what appears later is not covered`);
-      if (!named.startsWith('/')) note(rule.id, `${path} is searched for in the project alone`);
+      note(rule.id, 'has paths with stars: what appears after the start is not covered');
+      if (!named.startsWith('/')) note(rule.id, 'has paths that hold in the project alone');
       return [top];
     });
   };
