@@ -130,6 +130,11 @@ test('a reason names the part, and the rule that would let it through', () => {
   expect(judged(FILE, [dynamic]).asks).toEqual([
     { rule: 'unknown-tool', why: 'what `sh -c "$X"` does is known only when it runs' },
   ]);
+  const merged = (text: string) =>
+    judged(FILE, [{ server: 'shell', tool: 'dynamic', args: { text } }]).asks[0]?.why;
+  expect(merged('git merge topic')).toMatch(/; --no-edit keeps git from opening an editor$/);
+  expect(merged('git pull')).toContain('--no-edit');
+  expect(merged('git merge $X')).not.toContain('--no-edit');
   const many = Array.from({ length: 40 }, (_, i) => program(`p${i}`, [], ['/repo']));
   const { asks } = judged(FILE, many);
   expect(asks.map(({ why }) => why.slice(0, 24))).toHaveLength(4);

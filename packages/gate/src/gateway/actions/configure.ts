@@ -88,7 +88,9 @@ function requireJudged(
     );
   const judged = [trial?.digest, rulesDigest(enforcing(compiledRules(text).rules))];
   if (!judged.includes(rulesDigest(enforcing(given))))
-    throw new Error(`the rules ${given.id} were neither observed nor tried; put them beside first`);
+    throw new Error(
+      `the rules ${given.id} were neither observed nor tried; restart the server after an edit, so that they judge calls first`,
+    );
 }
 
 /** Makes the members of a record equal to the given ones, and touches only those that differ. */

@@ -109,10 +109,15 @@ export function unansweredText(part: Part): string {
   return `no rule applies to ${partText(part)}${isShown ? `; this one would: ${text}` : ''}`;
 }
 
+/** Uses of git that ask for a message, and whose words are known. */
+const OPENS_EDITOR = /^git (?:-C \S+ )?(?:merge|pull|revert)\b(?!.*--(?:no-)?edit)[^$`*?]*$/;
+
 /** Why a tool that neither the rules nor a pin know asks. */
 export function unknownText(part: Part): string {
+  const { text = '' } = part.args as { readonly text?: string };
+  const more = OPENS_EDITOR.test(text) ? '; --no-edit keeps git from opening an editor' : '';
   return part.tool.startsWith('shell/')
-    ? `what ${partText(part)} does is known only when it runs`
+    ? `what ${partText(part)} does is known only when it runs${more}`
     : 'neither the rules nor a pin know the tool';
 }
 
