@@ -193,6 +193,11 @@ describe('attack 25: a forged token of another issuer: 401, no change', () => {
   });
 });
 
+function denied(url: URL, error = 'access_denied'): void {
+  url.searchParams.delete('code');
+  url.searchParams.set('error', error);
+}
+
 describe('attack 27: a forged, repeated or stolen sign-in: no session', () => {
   const cookieIn = (answer: Response) =>
     answer.headers.getSetCookie().map((text) => text.split(';')[0] as string);
@@ -266,6 +271,27 @@ describe('attack 27: a forged, repeated or stolen sign-in: no session', () => {
   test('is refused for a person whom the configuration does not map', async () => {
     const { back, cookie } = await signedIn('mallory');
     await refused(await end(back, cookie));
+  });
+
+  test.each([
+    ['You are mallory&#60;b&#62; at the provider', 'mallory<b>', () => undefined],
+    ['The provider refused the sign-in: access_denied.', 'grace', denied],
+    ['The provider refused the sign-in.', 'grace', (url: URL) => denied(url, '<b>')],
+    ['The sign-in is unknown, was used, ', 'grace', (url: URL) => url.searchParams.delete('state')],
+  ])('is refused in a browser by a page: %s', async (failed, person, change) => {
+    const { back, cookie } = await signedIn(person);
+    const url = new URL(back);
+    change(url);
+    const headers = { cookie, accept: 'text/html' };
+    const answer = await fetch(url, { redirect: 'manual', headers });
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([
+      401,
+      'text/html; charset=utf-8',
+    ]);
+    const text = await answer.text();
+    expect(text).toContain(`<dt>What failed</dt><dd>${failed}`);
+    expect(text).not.toContain('<b>');
+    expect(text).toMatch(/What to do<.*Whom to ask</s);
   });
 
   test('leaves no code, state or cookie in the log', async () => {

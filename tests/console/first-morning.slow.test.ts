@@ -69,4 +69,15 @@ withConsole(({ blank, openOffline }) => {
       93_000,
     ]);
   });
+
+  test('a used link shows what failed, what to do and whom to ask', async () => {
+    const page = await blank();
+    await page.goto(tour.links.manager);
+    for (const words of ['What failed', 'was used', 'it prints new links', 'Whom to ask'])
+      await page.getByText(words).first().waitFor();
+    expect(new URL(page.url()).hash).toBe('');
+    await expectAccessible(page);
+    await page.getByText('Begin again').click();
+    await page.getByText('You are not signed in').waitFor();
+  });
 });

@@ -67,7 +67,7 @@ export interface AppParts {
 const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
 
 /** The addresses of a sign-in. A browser shows what they answer. */
-const SIGN_IN = '/sign-in/';
+const SIGN_IN = /^\/(?:sign-in(?:\/|$)|v1\/session$)/;
 
 /** Longest wait of `Prefer: wait=N`. */
 const WAIT_SECONDS_MAX = 300;
@@ -116,14 +116,14 @@ export function createApp(parts: AppParts): Hono {
     if (stopping.aborted && !ownRequests.has(context.req.raw)) throw stopped();
     await next();
   });
-  app.onError((error, context) => {
+  app.onError(async (error, context) => {
     const explained = service.deployment?.explained(error) ?? error;
     context.set('reason' as never, refusalReason(explained) as never);
     const answer = answerProblem(explained, context.req.raw, parts);
     const isShown =
-      context.req.path.startsWith(SIGN_IN) &&
+      SIGN_IN.test(context.req.path) &&
       context.req.header('accept')?.includes('text/html') === true;
-    return isShown ? faultPage(explained, answer) : answer;
+    return isShown ? faultPage((await answer.json()) as Problem, answer) : answer;
   });
   app.notFound((context) => answerProblem(unknownOperation(), context.req.raw, parts));
   app.get('/healthz', (context) => {

@@ -1,26 +1,35 @@
 import { randomBytes } from 'node:crypto';
-import { thrownText } from 'assize/internal/base';
+import type { Problem } from '../problems/problem.ts';
 import { securityHeaders } from './guards.ts';
 
-/** Signs in with the code of the link. The code is in the fragment, which browsers do not send. */
-const signInScript = (way: SignInWay): string => `
-const say = (text) => { document.querySelector('p').textContent = text; };
+const NOT_SIGNED_IN = 'Not signed in';
+
+/**
+ * Signs in with the code of the link. The code is in the fragment, which browsers do not send. The
+ * answer to a code that signs in no one is the page of that fault, which this page then shows.
+ */
+const SIGN_IN_SCRIPT = `
 const code = location.hash.slice(1);
 history.replaceState(null, '', location.pathname);
-if (code === '') say('The link has no code. ${linkAdvice(way)}');
-else fetch('/v1/session', {
-  method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ code }),
+fetch('/v1/session', {
+  method: 'POST', headers: { 'content-type': 'application/json', accept: 'text/html' },
+  body: JSON.stringify({ code }),
 }).then(async (answer) => {
-  if (answer.ok) location.replace('/');
-  else say((await answer.json()).detail);
-}).catch(() => say('The server does not answer. Load the page again.'));
+  if (answer.ok) return location.replace('/');
+  const fault = await answer.text();
+  document.title = '${NOT_SIGNED_IN}';
+  document.querySelector('main').innerHTML = fault.slice(fault.indexOf('<h1>'));
+}).catch(() => {
+  document.querySelector('p').textContent = 'The server does not answer. Open the link again.';
+});
 `;
 
-const STYLE = 'body{font:16px/1.5 system-ui;margin:3rem auto;max-width:40rem;padding:0 1rem}';
+const STYLE =
+  'body{font:16px/1.5 system-ui;margin:3rem auto;max-width:40rem;padding:0 1rem}dt{font-weight:600;margin-top:1rem}dd{margin:0;overflow-wrap:anywhere}';
 
 /** The page of a sign-in link. */
-export function signInPage(way: SignInWay): Response {
-  return page('Sign in', '<h1>Assize</h1><p>Signing in…</p>', signInScript(way));
+export function signInPage(): Response {
+  return page('Sign in', '<h1>Assize</h1><p role="status">Signing in…</p>', SIGN_IN_SCRIPT);
 }
 
 /** The advice of the start page. */
@@ -43,12 +52,18 @@ export function startPage(principal: string | undefined, way: SignInWay): Respon
   return page('Assize', `<h1>Assize</h1>${who}`);
 }
 
-/** The page of a sign-in that failed, with the status and the headers of its problem. */
-export function faultPage(error: unknown, { status, headers }: Response): Response {
-  const detail = status < 500 ? thrownText(error) : 'The server failed. Its log has the reason.';
+/**
+ * The page of a sign-in that failed, with the status and the headers of its problem. The detail of
+ * a problem says what failed, then what to do.
+ */
+export function faultPage(problem: Problem, { status, headers }: Response): Response {
+  const { detail, request_id: id = '' } = problem;
+  const end = `${detail} `.indexOf('. ') + 1;
   const shown = page(
-    'Not signed in',
-    `<h1>Not signed in</h1><p>${escaped(detail)}</p><p><a href="/">Begin again</a></p>`,
+    NOT_SIGNED_IN,
+    `<h1>${NOT_SIGNED_IN}</h1><dl><dt>What failed</dt><dd>${escaped(detail.slice(0, end))}</dd>
+<dt>What to do</dt><dd>${escaped(detail.slice(end))} <a href="/">Begin again</a></dd>
+<dt>Whom to ask</dt><dd>The person who runs this server. Its log has the reason under the request ID <code>${escaped(id)}</code>.</dd></dl>`,
   );
   for (const [name, value] of headers) if (name !== 'content-type') shown.headers.set(name, value);
   return new Response(shown.body, { status, headers: shown.headers });
@@ -57,7 +72,7 @@ export function faultPage(error: unknown, { status, headers }: Response): Respon
 function page(title: string, body: string, script?: string): Response {
   const nonce = randomBytes(16).toString('base64');
   const code = script === undefined ? '' : `<script nonce="${nonce}">${script}</script>`;
-  const text = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title><style nonce="${nonce}">${STYLE}</style>${body}${code}</html>\n`;
+  const text = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title><style nonce="${nonce}">${STYLE}</style><main>${body}</main>${code}</html>\n`;
   return new Response(text, {
     headers: { ...securityHeaders(nonce), 'content-type': 'text/html; charset=utf-8' },
   });
@@ -78,5 +93,5 @@ export type SignInWay = 'oidc' | 'link' | 'start';
 export function linkAdvice(way: SignInWay): string {
   return way === 'start'
     ? 'Stop the server and start it again: it prints new links.'
-    : 'Create one with: assize token sign-in NAME.';
+    : 'Ask an administrator for a new one: assize token sign-in NAME.';
 }

@@ -2,11 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import { isIPv6 } from 'node:net';
 import { ServerError } from '@assize/command/operation';
 import { isAssizeError } from 'assize/internal/base';
+import { visible } from 'assize/internal/views';
 import type { Context, Hono } from 'hono';
 import { z } from 'zod';
 import { LOOPBACK_COOKIE, SESSION_COOKIE, sessionCookieOf } from '../principals/authenticator.ts';
 import type { OidcSignIn } from '../principals/oidc.ts';
-import type { Sessions } from '../principals/sessions.ts';
+import type { Person, Sessions } from '../principals/sessions.ts';
 import type { AppParts } from './app.ts';
 import { checkOrigin } from './guards.ts';
 import { linkAdvice, type SignInWay, signInPage, startPage } from './pages.ts';
@@ -51,14 +52,19 @@ export function addSignIn(app: Hono, parts: AppParts, { sessions, oidc, way }: S
     return startPage(caller?.name, way);
   });
 
-  app.get('/sign-in', () => signInPage(way));
+  app.get('/sign-in', () => signInPage());
 
   app.post('/v1/session', async (context) => {
     const leave = entered(context);
     try {
       checkOrigin(context.req.raw, addresses);
       const { data } = codeBody.safeParse(await readBody(context.req.raw, 1_024));
-      const principal = data === undefined ? undefined : await sessions.useCode(data.code, now());
+      if (data === undefined)
+        throw new ServerError(
+          'sign_in_failed',
+          `The link has no code, or only a part of it. Open the whole link. ${linkAdvice(way)}`,
+        );
+      const principal = await sessions.useCode(data.code, now());
       if (principal === undefined || !service.config.principals.has(principal))
         throw new ServerError(
           'sign_in_failed',
@@ -113,7 +119,7 @@ export function addSignIn(app: Hono, parts: AppParts, { sessions, oidc, way }: S
       if (caller === undefined)
         throw new ServerError(
           'sign_in_failed',
-          'The configuration accepts no person with these claims.',
+          `You are ${nameIn(person)} at the provider, and this server knows no such person. Sign in there as another person, or ask to be added.`,
         );
       const cookie = await sessions.start(
         { principal: caller.name, method: 'oidc', person },
@@ -129,6 +135,14 @@ export function addSignIn(app: Hono, parts: AppParts, { sessions, oidc, way }: S
     }
   });
 }
+
+/** The name of a person that the provider knows, in its own words. */
+function nameIn({ claims }: Person): string {
+  const { email, sub } = JSON.parse(claims) as Readonly<Record<string, unknown>>;
+  return visible(String(email ?? sub).slice(0, NAME_MAX));
+}
+
+const NAME_MAX = 100;
 
 /** The start page is for everybody. */
 function unknownCaller(error: unknown): undefined {

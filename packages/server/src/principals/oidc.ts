@@ -61,7 +61,8 @@ export class OidcSignIn {
   async end(url: URL, browser: string | undefined, now: Instant): Promise<Person> {
     const state = url.searchParams.get('state') ?? '';
     const begun = await this.#sessions.endSignIn(state, browser, now);
-    if (begun === undefined) throw failed('The sign-in is unknown, was used, or took too long');
+    if (begun === undefined)
+      throw failed('The sign-in is unknown, was used, took too long, or began in another browser');
     try {
       const tokens = await this.#redeemed(url, {
         pkceCodeVerifier: begun.verifier,
@@ -79,7 +80,7 @@ export class OidcSignIn {
         isInstance(cause, client.ResponseBodyError) ||
         isInstance(cause, client.WWWAuthenticateChallengeError) ||
         isInstance(cause, client.AuthorizationResponseError);
-      throw isRefused ? failed('The provider refused the sign-in', cause) : cause;
+      throw isRefused ? failed(`The provider refused the sign-in${saidBy(cause)}`, cause) : cause;
     }
   }
 
@@ -122,6 +123,13 @@ export class OidcSignIn {
     for (const each of execute) each(other);
     return [provider, other];
   }
+}
+
+/** The error of the provider in the address that the browser came back by (RFC 6749, 4.1.2.1). */
+function saidBy(cause: unknown): string {
+  return isInstance(cause, client.AuthorizationResponseError) && /^\w{1,60}$/.test(cause.error)
+    ? `: ${cause.error}`
+    : '';
 }
 
 /** Whether a provider refuses the client, and so has not looked at the code (RFC 6749, 5.2). */

@@ -58,9 +58,34 @@ test('a browser whose sign-in fails is shown a page, and a program a problem', a
       401,
       'text/html; charset=utf-8',
     ]);
-    expect(page.text).toContain('This server has no OpenID provider');
+    expect(page.text).toMatch(
+      /What failed<.*This server has no OpenID provider\.<.*What to do<.*Use a link\..*Whom to ask</s,
+    );
     expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
     expect((await server.ask('GET', path)).body).toMatchObject({ code: 'sign_in_failed' });
+  }
+});
+
+test('a link that signs in no one is answered with a page that says what to do', async () => {
+  const server = await start();
+  const used = new URL(await server.signInLink('boss:bob')).hash.slice(1);
+  const send = (code: string, accept = 'text/html') =>
+    server.ask('POST', '/v1/session', {
+      body: { code },
+      headers: { origin: server.url, accept },
+    });
+  expect((await send(used)).status).toBe(201);
+  for (const [code, failed] of [
+    [used, 'The code is unknown, was used, or has expired.'],
+    ['', 'The link has no code, or only a part of it.'],
+    [used.slice(1), 'The link has no code, or only a part of it.'],
+  ] as const) {
+    const { status, headers, text } = await send(code);
+    expect([status, headers.get('content-type')]).toEqual([401, 'text/html; charset=utf-8']);
+    expect(text).toContain(`<dt>What failed</dt><dd>${failed}</dd>`);
+    expect(text).toMatch(/What to do<.*assize token sign-in NAME.*Whom to ask<.*request ID/s);
+    expect(text).toContain(`<code>${headers.get('x-request-id')}</code>`);
+    expect((await send(code, '*/*')).body).toMatchObject({ code: 'sign_in_failed' });
   }
 });
 
