@@ -1,4 +1,5 @@
 import createClient from 'openapi-fetch';
+import { doneStep, stepOf } from './first-steps.ts';
 import type { paths } from './openapi.d.ts';
 import { NoAnswerError, NotSentError, type Problem, ProblemError } from './problem.ts';
 
@@ -31,6 +32,10 @@ api.use({
     if (NO_DEADLINE.test(new URL(request.url).pathname)) return request;
     const signal = AbortSignal.any([request.signal, AbortSignal.timeout(DEADLINE_MS)]);
     return new Request(request, { signal });
+  },
+  onResponse: ({ request, response }) => {
+    const step = stepOf(request.method, new URL(request.url).pathname);
+    if (step !== undefined && response.ok) doneStep(step);
   },
   onError: ({ error }) =>
     error instanceof DOMException && error.name === 'TimeoutError'

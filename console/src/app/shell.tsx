@@ -20,6 +20,7 @@ import { useWaiting as useCards } from '../pages/inbox/approvals-query.ts';
 import { Observing } from '../pages/rules/observing.tsx';
 import { EndedSession, Failed, Loading, OtherPerson, SignedOut } from '../parts/states.tsx';
 import { Commands } from './commands.tsx';
+import { FirstSteps, useFirstSteps } from './first-steps.tsx';
 import { LiveProvider, useLive } from './live.tsx';
 import { PageGuard } from './page-guard.tsx';
 import { usePageTitle } from './page-title.ts';
@@ -59,6 +60,10 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   );
 }
 
+/** Heights in pixels. */
+const HEADER = 48;
+const STRIP = 36;
+
 function Frame({ name, children }: { readonly name: string; readonly children: ReactNode }) {
   const [opened, { toggle, close }] = useDisclosure(false);
   const [location] = useLocation();
@@ -68,14 +73,15 @@ function Frame({ name, children }: { readonly name: string; readonly children: R
     '/effects': useInDoubt(),
   };
   usePageTitle(location, waiting);
+  const steps = useFirstSteps(name);
   return (
     <AppShell
-      header={{ height: 48 }}
+      header={{ height: steps === undefined ? HEADER : HEADER + STRIP }}
       navbar={{ width: 184, breakpoint: 'sm', collapsed: { mobile: !opened } }}
       padding={0}
     >
-      <AppShell.Header px="md">
-        <Group h="100%" justify="space-between" wrap="nowrap" gap="xs">
+      <AppShell.Header>
+        <Group h={HEADER} px="md" justify="space-between" wrap="nowrap" gap="xs">
           <Group gap="sm" wrap="nowrap">
             <Burger
               opened={opened}
@@ -106,6 +112,7 @@ function Frame({ name, children }: { readonly name: string; readonly children: R
             <PersonMenu name={name} />
           </Group>
         </Group>
+        {steps !== undefined && <FirstSteps done={steps} />}
       </AppShell.Header>
       <AppShell.Navbar p="xs" aria-label="Pages">
         {PAGES.filter(({ isRare }) => isRare !== true).map((page) => (

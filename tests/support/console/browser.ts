@@ -10,6 +10,8 @@ import { chromiumHere } from '../tools/browser/with-chromium.ts';
 export interface Opening {
   readonly scheme?: 'light' | 'dark';
   readonly width?: number;
+  /** Whether the page may show the first steps of a person. */
+  readonly isFirst?: boolean;
   /** Runs before the page asks for anything. */
   readonly before?: (page: Page) => Promise<unknown>;
 }
@@ -57,6 +59,7 @@ export function withConsole(tests: (given: ConsoleTest) => void): void {
       open: async (server, principal, at, opening) => {
         const page = await blank(opening);
         await signIn(page.context(), server, principal);
+        if (opening?.isFirst !== true) await page.context().addInitScript(WITHOUT_STEPS);
         await opening?.before?.(page);
         await page.goto(server.url + at);
         return page;
@@ -74,6 +77,9 @@ export function withConsole(tests: (given: ConsoleTest) => void): void {
     });
   });
 }
+
+const WITHOUT_STEPS =
+  "if (location.protocol.startsWith('http')) localStorage.setItem('assize-first-steps', 'off')";
 
 async function signIn(
   context: BrowserContext,
