@@ -64,6 +64,19 @@ withConsole(({ serve, open, openOffline }) => {
     await page
       .getByText('Valid Everything holds, if the key of the log is the right one.')
       .waitFor();
+    const said =
+      /^boss:ada approved pay: amount 200 for agent:scout: “the invoice is right” .* UTC, entry main@3$/;
+    const first = page.locator('.top > :first-child').filter({ hasText: said });
+    await first.waitFor();
+    await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+    expect(await page.locator('button:visible, input:visible').count()).toBe(0);
+    expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe(
+      'rgb(255, 255, 255)',
+    );
+    await page.emulateMedia({ media: 'screen', colorScheme: 'light' });
+    await page.evaluate('window.print = () => { document.title = "printed" }');
+    await page.getByRole('button', { name: 'Print / save as PDF' }).click();
+    expect(await page.title()).toBe('printed');
     const card = page.getByRole('article', { name: 'Entry 2 of main' });
     expect(await card.getAttribute('id')).toBe(`entry-${pending.slice(0, 16)}`);
     await card.getByText('Asks for').waitFor();
@@ -78,6 +91,7 @@ withConsole(({ serve, open, openOffline }) => {
     await field.fill('log.example/ledger+bd5618f0+Ae1JKMYo0cLG6ukDOJBZlWEpWSc6XGP5NjbBRhSshzfR');
     await page.getByText('✕ another key than the one that you have').waitFor();
     await page.getByText('The bundle is of another log than the key that you gave.').waitFor();
+    expect(await page.getByText('approved pay').count()).toBe(0);
     await page.locator(`#entry-${commit.slice(0, 16)} summary`).click();
     await page.getByText('boss:ada as boss, by').waitFor();
     await page.getByText('the invoice is right').waitFor();
@@ -217,11 +231,19 @@ withConsole(({ serve, open, openOffline }) => {
       [`/inbox/${pending}`, 'one approval: entry main@2'],
     ] as const;
     for (const [path, about] of scopes) {
+      const isDecision = /^(?:one approval|a person)/.test(about);
       const console = await open(server, 'auditor:eve', path);
       const zip = await downloaded(console, 'Download the proof bundle');
       const page = await openOffline(fileWith(pageIn(zip), 'verify.html'));
       await page.getByText('Valid Everything holds').waitFor();
       await page.getByText(about, { exact: true }).waitFor();
+      const [approved, allowed] = ['boss:ada approved pay', 'The rules allowed pay'].map((words) =>
+        page.locator('.headline').filter({ hasText: words }).count(),
+      );
+      expect([await approved, await allowed]).toEqual([
+        isDecision ? 1 : 0,
+        about.startsWith('one entry') ? 1 : 0,
+      ]);
     }
   });
 
@@ -283,8 +305,13 @@ withConsole(({ serve, open, openOffline }) => {
     const zip = await downloaded(console, 'Download the proof bundle');
     const page = await openOffline(fileWith(pageIn(zip), 'verify.html'));
     await page.getByText('Valid Everything holds').waitFor();
-    await page.keyboard.press('Tab');
-    expect(await page.evaluate('document.activeElement.id')).toBe('log-key');
+    for (const reached of ['Print / save as PDF', 'entry main@3', 'log-key']) {
+      await page.keyboard.press('Tab');
+      const { id, text } = await page.evaluate<{ id: string; text: string }>(
+        '({ id: document.activeElement.id, text: document.activeElement.textContent })',
+      );
+      expect(id || text).toBe(reached);
+    }
     const context = page.locator('details.card').first();
     await context.locator('summary').focus();
     await page.keyboard.press('Enter');

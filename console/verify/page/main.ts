@@ -30,12 +30,24 @@ function start(): void {
   const choose = opener((files) => void open(files));
   const heading = embedded === '' ? 'Verify a ledger' : 'Proof bundle';
   page.replaceChildren(
-    element('header', {}, element('h1', {}, heading), element('p', { class: 'dim' }, about)),
+    element(
+      'header',
+      {},
+      element('h1', {}, heading),
+      element('p', { class: 'dim' }, about),
+      printer(),
+    ),
     ...(embedded === '' ? [choose] : []),
     shown,
     ...(embedded === '' ? [] : [other(choose)]),
   );
   if (embedded !== '') showEmbedded(embedded);
+}
+
+function printer(): HTMLElement {
+  const button = element('button', { type: 'button' }, 'Print / save as PDF');
+  button.addEventListener('click', () => print());
+  return button;
 }
 
 function other(choose: HTMLElement): HTMLElement {
