@@ -4,7 +4,7 @@ import { useMemo } from 'react';
 import { api, dataOf } from '../../api/client.ts';
 import { useMe } from '../../api/queries.ts';
 import { isReadable } from '../../parts/schema-form/unreadable.ts';
-import { tell } from '../../parts/tell.ts';
+import { tell } from '../../parts/tell.tsx';
 import type { Trial } from './trial.ts';
 
 interface MakeProps {
