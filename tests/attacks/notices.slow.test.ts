@@ -4,12 +4,13 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { MemoryStore } from '@assize/testing/memory';
 import { expect, onTestFinished, test } from 'vitest';
+import type { Card } from '../../packages/server/src/card/card.ts';
 import { mailText } from '../../packages/server/src/notices/mail/mail-notices.ts';
-import type { ApprovalRequested } from '../../packages/server/src/notices/notice.ts';
 import { NoticeSender } from '../../packages/server/src/notices/notice-sender.ts';
 import { openProposalsIn } from '../../packages/server/src/notices/open-proposals.ts';
 import { receiversOf } from '../../packages/server/src/notices/receivers.ts';
 import { sendWebhook } from '../../packages/server/src/notices/webhook/send-webhook.ts';
+import { noticeCards } from '../support/ledger/notice-cards.ts';
 import { desk, pay } from '../support/ledger/payments-desk.ts';
 import { runtimeOver } from '../support/ledger/runtime.ts';
 import { NoticeSink } from '../support/tools/notice-sink.ts';
@@ -75,20 +76,16 @@ test('attack 51: a text of an agent in a mail: no header, no line of its own', (
     'x'.repeat(9_000),
   ];
   for (const text of texts) {
-    const notice = {
-      ...{
-        type: 'approval.requested',
-        id: 'n',
-        pendingId: 'a'.repeat(64),
-        reason: 'invariant_escalated',
-      },
-      ...{ trajectoryId: text, action: text, title: text, channel: text, detail: text },
-    } as unknown as ApprovalRequested;
-    const honest = mailText(
-      { ...notice, trajectoryId: 't', action: 'a', title: 'b', channel: 'c', detail: 'd' },
-      'https://a.example/x',
-    );
-    const { subject, text: body } = mailText(notice, 'https://a.example/x');
+    const cardWith = (said: string): Card => ({
+      ...{ id: 'a'.repeat(64), digest: 'b'.repeat(64), of: 'proposal', seq: 1, page: '/inbox/x' },
+      ...{ at: '2026-06-05T00:00:00.000000Z', is_gated: false, approvals: 1, approved_by: [] },
+      ...{ role: { name: 'clerk', params: {} }, may_decide: false, action: said, title: said },
+      ...{ trajectory_id: said, channel: said, detail: said, requester: said, effect: said },
+      fields: [{ at: '/to', label: said, text: said }],
+      undo: { can: true, by: said },
+    });
+    const honest = mailText(cardWith('d'), 'https://a.example/x');
+    const { subject, text: body } = mailText(cardWith(text), 'https://a.example/x');
     const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
     expect(subject).not.toMatch(/[\r\n]/);
     expect(`${subject}${body.replaceAll('\n', '')}`).not.toMatch(unseen);
@@ -117,6 +114,7 @@ test('attack 67: a thousand undeliverable notices: other notices arrive', async 
     decidersOf: async () => [],
     pageOf: (path) => `https://assize.example${path}`,
     rulingOf: (row) => assize.rulingAt(row),
+    cardOf: noticeCards(store, assize, [desk]),
     onFailure: () => undefined,
     pollMs: 10,
     retry: { firstMs: 60_000, maxMs: 60_000, attempts: 20 },

@@ -21,6 +21,7 @@ import { StuckWork } from './background/stuck-work.ts';
 import { wakingStore } from './background/waking-store.ts';
 import { warnOfNoOperator, warnOfUnknownVersions } from './background/warnings.ts';
 import { startWatchdog } from './background/watchdog.ts';
+import { noticeCard } from './card/notice-card.ts';
 import { type EventRulings, eventOf } from './events/event-stream.ts';
 import { LogTail } from './events/log-tail.ts';
 import { createApp, stopped } from './http/app.ts';
@@ -43,7 +44,6 @@ import { mayHaveNotice } from './notices/notice.ts';
 import { NoticeSender } from './notices/notice-sender.ts';
 import { openProposalsIn } from './notices/open-proposals.ts';
 import { receiversOf } from './notices/receivers.ts';
-import { titleOf } from './notices/title-of.ts';
 import { OPERATIONS } from './operations/table.ts';
 import { Authenticator } from './principals/authenticator.ts';
 import { JwtVerifier } from './principals/jwt.ts';
@@ -184,7 +184,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       settledRuling(assize, await assize.rulingAt(row), {
         until: addMicros(clock.now(), CALLS_MS * 1_000),
       }),
-    titleOf: (row) => titleOf(service.actions, row),
+    cardOf: (row) => noticeCard({ ...service, tools: config.tools }, row),
     onGivenUp: ({ entry, type, attempts, shown, error }) =>
       logger.event('notice_failed', { receiver: shown, type, entry, attempts, ...error }),
   });

@@ -25,6 +25,7 @@ describe('an action with a presentation', () => {
   test('is said in its words, with labelled fields', () => {
     const args = { cents: 124_000, to: 'carla', when: '2026-06-05', kg: 12, note: 'June' };
     expect(shownOf({ name: 'pay', args }, PAY)).toEqual({
+      called: 'pay',
       title: 'Pay carla €1,240.00',
       confirm: 'Pays €1,240.00 at once',
       fields: [
@@ -112,6 +113,23 @@ test('for any JSON: one bounded line without unseen characters', () => {
       }
     }),
     { numRuns: 1_000 },
+  );
+});
+
+test('only named: no argument that the presentation does not name', () => {
+  const secret = fc.stringMatching(/^[a-z]{8}$/).map((text) => `hidden-${text}`);
+  fc.assert(
+    fc.property(secret, fc.boolean(), fc.boolean(), (hidden, isGated, isKnown) => {
+      const input = { to: 'carla', cents: 5, note: hidden, [hidden]: 1 };
+      const args = isGated ? { server: 'bank', tool: 'pay', args: input } : input;
+      const present = isGated ? { tools: { 'bank/pay': PAY } } : PAY;
+      const action = { name: isGated ? 'call' : 'pay', args };
+      const named = shownOf(action, isKnown ? present : undefined, 'named');
+      expect(JSON.stringify(named)).not.toContain('hidden');
+      const { title } = named;
+      expect(title).toBe(isKnown ? 'Pay carla €0.05' : isGated ? 'bank/pay' : 'pay');
+      expect(named.fields.map(({ label }) => label)).toEqual(isKnown ? ['Cents', 'Payee'] : []);
+    }),
   );
 });
 

@@ -44,16 +44,23 @@ const FIELDS_MAX = 40;
 const GUESSED_MAX = 4;
 const PLACE = /\{([^{}]+)\}/g;
 
-/** The action by its presentation, or by a guess from the names and forms of its arguments. */
-export function shownOf(action: ShownAction, presented?: Presented): Shown {
-  const { name, args, under } = calledIn(action);
+/**
+ * The action by its presentation, or by a guess from the names and forms of its arguments. With
+ * `named` no other arguments than those that the presentation names.
+ */
+export function shownOf(action: ShownAction, presented?: Presented, only?: 'named'): Shown {
+  const { name, args: given, under } = calledIn(action);
   const present = presentationOf(action, presented);
+  const args = only === undefined || present !== undefined ? given : undefined;
   const declared = Object.entries(present?.fields ?? {}).flatMap(([named, field]) =>
     fieldOf(args, named, field),
   );
   const told = new Set(declared.map(({ at }) => at));
   const { rest, used } = guessed(args);
-  const others = rest.filter(({ at }) => !told.has(at) && !(present === undefined && used.has(at)));
+  const guesses = only === undefined ? rest : [];
+  const others = guesses.filter(
+    ({ at }) => !told.has(at) && !(present === undefined && used.has(at)),
+  );
   const fields = [...declared, ...others].slice(0, FIELDS_MAX);
   const written = (template: string): string =>
     cut(

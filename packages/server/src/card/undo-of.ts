@@ -1,7 +1,7 @@
 import { type GatewayState, specOf } from '@assize/gate/internal/gateway';
-import type { Json } from 'assize/internal/base';
 import type { Tool } from 'assize/internal/effects';
 import type { Patch } from 'assize/internal/ledger';
+import type { Trajectory } from 'assize/internal/runtime';
 import type { ToolCall } from 'assize/internal/views';
 
 /** Whether calls can be undone after the approval, and by what. */
@@ -20,7 +20,7 @@ interface Asked {
 export function undoOf(
   { tools, changes }: Asked,
   registered: readonly Tool[],
-  state: Json | undefined,
+  trajectory: Trajectory | undefined,
 ): Undo | undefined {
   const made = tools.flatMap((call): Undo[] => {
     if (!('tool' in call) || call.class === undefined) return [];
@@ -29,20 +29,22 @@ export function undoOf(
     const has = registered.some((tool) => tool.name === name && tool.spec.compensate !== undefined);
     return [{ can: true, ...(has && { by: `the compensation of ${name}` }) }];
   });
-  const all = made.length > 0 ? made : gatedIn(changes ?? [], state);
+  const all = made.length > 0 ? made : gatedIn(changes ?? [], trajectory);
   if (all.length === 0) return undefined;
   const by = [...new Set(all.flatMap((one) => one.by ?? []))].join(', ');
   return { can: all.every((one) => one.can), ...(by !== '' && { by }) };
 }
 
 /** The row of a call in the state of the gateway, with the class that the rules gave it. */
-function gatedIn(changes: readonly Patch[], state: Json | undefined): Undo[] {
+function gatedIn(changes: readonly Patch[], trajectory: Trajectory | undefined): Undo[] {
+  if (trajectory?.domain?.name !== 'gateway') return [];
+  const state = trajectory.state() as unknown as GatewayState;
   return changes.flatMap((patch) => {
     const isRow = 'value' in patch && patch.path.startsWith('/calls/');
     const row = isRow ? (patch.value as Record<string, unknown> | null) : null;
     if (typeof row?.['tool'] !== 'string' || row['class'] === 'read') return [];
-    if (typeof row['class'] !== 'string' || state === undefined) return [];
-    const by = specOf(state as unknown as GatewayState, row['tool'])?.undo?.tool;
+    if (typeof row['class'] !== 'string') return [];
+    const by = specOf(state, row['tool'])?.undo?.tool;
     return [{ can: by !== undefined || row['class'] === 'reversible', ...(by && { by }) }];
   });
 }

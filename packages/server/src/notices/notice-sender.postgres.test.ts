@@ -6,6 +6,7 @@ import { systemClock } from 'assize/internal/oracle';
 import type { Assize } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { afterEach, describe, expect, test } from 'vitest';
+import { noticeCards } from '../../../../tests/support/ledger/notice-cards.ts';
 import { desk, pay, waiting } from '../../../../tests/support/ledger/payments-desk.ts';
 import { HandClock, runtimeOver } from '../../../../tests/support/ledger/runtime.ts';
 import { onEveryStore } from '../../../../tests/support/ledger/stores.ts';
@@ -60,6 +61,7 @@ onEveryStore(({ newPlace }) => {
       decidersOf: decidersIn(assize),
       pageOf: (path) => `https://assize.example${path}`,
       rulingOf: (row) => assize.rulingAt(row),
+      cardOf: noticeCards(store, assize, [desk]),
       onFailure: () => undefined,
       pollMs: 10,
       retry: { firstMs: 5, maxMs: 20, attempts: 4 },
@@ -109,7 +111,7 @@ onEveryStore(({ newPlace }) => {
     const one = await sender(store, assize, { webhooks: [to(left), to(right)] });
     await pay(assize, 'small', 1);
     await pay(assize, 't', 900.25, 'a memo');
-    const { id } = await waiting(assize, 't');
+    const { id, payload } = await waiting(assize, 't');
     one.wake();
     await idle(one, 2);
     await (await assize.open('t')).approvals.approve(id, { principal: 'boss:ann', method: 'test' });
@@ -129,6 +131,13 @@ onEveryStore(({ newPlace }) => {
         reason: 'invariant_escalated',
         detail: '/payments/0: over 100: a memo',
         action: 'pay',
+        digest: payload.digest,
+        title: 'pay',
+        fields: [],
+        effect: 'Changes the state. No tool is called.',
+        is_gated: false,
+        requester: 'clerk',
+        rule: 'LARGE',
         expires: null,
         approvals: 1,
         approved_by: [],

@@ -12,7 +12,7 @@ import {
 import type { Ruling } from 'assize/internal/runtime';
 import type { Followable } from 'assize/internal/stores';
 import { rulingView } from 'assize/internal/views';
-import { pagePath } from '../card/card.ts';
+import { type Card, pagePath } from '../card/card.ts';
 import { type DecidersOf, MailNotices } from './mail/mail-notices.ts';
 import { type Notice, noticeId, webhookBody } from './notice.ts';
 import { Deliverer } from './queue/deliverer.ts';
@@ -40,8 +40,8 @@ export interface NoticeSenderOptions {
   readonly pageOf: (path: string) => string;
   /** The ruling of an entry, with the outcomes of its calls. */
   readonly rulingOf: (row: EntryRow) => Promise<Ruling>;
-  /** The title of a pending proposal. Undefined without a presentation. */
-  readonly titleOf?: (row: EntryRow) => Promise<string | undefined>;
+  /** The card of a pending proposal, without what may not leave the ledger. */
+  readonly cardOf: (row: EntryRow) => Promise<Card>;
   /** Receives each failed attempt and each failed read. Nothing is lost then. */
   readonly onFailure: (error: unknown) => void;
   /** Called for each notice that this process gives up. */
@@ -97,13 +97,12 @@ export class NoticeSender {
   #tallied: Instant = '';
 
   constructor(options: NoticeSenderOptions) {
-    const { store, receivers, mail, openProposals, decidersOf, pageOf, onFailure, onGivenUp } =
-      options;
+    const { store, receivers, mail, openProposals, onFailure, onGivenUp } = options;
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#pause = options.pause ?? systemPause;
     this.#pollMs = options.pollMs ?? POLL_MS;
-    this.#mails = mail && new MailNotices({ mail, decidersOf, pageOf });
+    this.#mails = mail && new MailNotices({ ...options, mail });
     this.#enqueuer = new Enqueuer({
       store,
       receivers,
@@ -213,18 +212,17 @@ export class NoticeSender {
   async #send(receiver: Receiver, notice: Notice, signal: AbortSignal): Promise<void> {
     const id = noticeId(notice.entryId, receiver.id);
     const isAsked = notice.type === 'approval.requested';
-    const title = isAsked ? await this.#options.titleOf?.(notice.row) : undefined;
     if (receiver.kind === 'mail') {
-      if (isAsked) await this.#mails?.send(receiver, { ...notice, title }, id, signal);
+      if (isAsked) await this.#mails?.send(receiver, notice, id, signal);
       return;
     }
-    const { pageOf, rulingOf } = this.#options;
-    const body = webhookBody(
-      isAsked ? { ...notice, title } : notice,
+    const { pageOf, rulingOf, cardOf } = this.#options;
+    const body = webhookBody(notice, {
       id,
-      pageOf(pagePath(notice)),
-      rulingView(await rulingOf(notice.row)),
-    );
+      url: pageOf(pagePath(notice)),
+      ruling: rulingView(await rulingOf(notice.row)),
+      card: isAsked ? await cardOf(notice.row) : undefined,
+    });
     const timestamp = Math.floor(instantToMillis(this.#clock.now()) / 1_000);
     await sendWebhook(
       receiver.webhook,

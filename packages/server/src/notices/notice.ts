@@ -11,8 +11,9 @@ import {
   settlementArgs,
 } from 'assize/internal/ledger';
 import type { RulingDocument } from 'assize/internal/views';
+import type { Card } from '../card/card.ts';
 
-/** A message about a pending proposal. Its title alone has arguments of the action. */
+/** A message about a pending proposal. */
 export type Notice = ApprovalRequested | ApprovalResolved;
 
 interface OfPending {
@@ -33,8 +34,6 @@ export interface ApprovalRequested extends OfPending {
   readonly reason: PendingPayload['reason'];
   readonly detail: string;
   readonly action: string;
-  /** The action in words, as the sender finds them. */
-  readonly title?: string | undefined;
   readonly expires: Instant | undefined;
 }
 
@@ -103,13 +102,16 @@ export function noticeId(entryId: Hash, receiverId: string): string {
   return `msg_${hashText(`assize/notice/v1\n${entryId}\n${receiverId}`).slice(0, 32)}`;
 }
 
-/** The body of a webhook. */
-export function webhookBody(
-  notice: Notice,
-  id: string,
-  url: string,
-  ruling: RulingDocument,
-): string {
+interface BodyParts {
+  readonly id: string;
+  readonly url: string;
+  readonly ruling: RulingDocument;
+  /** For a request. */
+  readonly card: Card | undefined;
+}
+
+/** The body of a webhook. Its card alone has arguments of the action. */
+export function webhookBody(notice: Notice, { id, url, ruling, card }: BodyParts): string {
   const { type, trajectoryId: trajectory_id, pendingId: pending_id } = notice;
   const request_id = (ruling.ruling !== 'frozen' && ruling.request_id) || pending_id;
   const common = { type, id, trajectory_id, pending_id, request_id };
@@ -119,12 +121,12 @@ export function webhookBody(
       reason,
       detail,
       action,
-      title,
       expires = null,
       approvals,
       approvedBy: approved_by,
       epoch,
     } = notice;
+    const { digest, title, fields, effect, undo, is_gated, requester, rule } = card ?? {};
     const of = epoch === undefined ? 'proposal' : 'effect';
     return JSON.stringify({
       ...common,
@@ -133,7 +135,7 @@ export function webhookBody(
       reason,
       detail,
       action,
-      title,
+      ...{ digest, title, fields, effect, undo, is_gated, requester, rule },
       expires,
       approvals,
       approved_by,

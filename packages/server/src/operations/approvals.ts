@@ -49,6 +49,7 @@ import { pendingParts, pendingView, rulingView } from 'assize/internal/views';
 import { z } from 'zod';
 import { cardForm, cardOf } from '../card/card.ts';
 import { contradictionsIn } from '../card/contradictions.ts';
+import { readableIn, requesterOf } from '../card/notice-card.ts';
 import { RECALL, recalledIn } from '../card/recalled-in.ts';
 import { undoOf } from '../card/undo-of.ts';
 import { decidersIn } from '../notices/mail/deciders-in.ts';
@@ -660,10 +661,7 @@ async function shownTo(
   service: ServerService,
   { trajectoryId, id, payload }: Pending,
 ): Promise<z.input<typeof approvalForm> | undefined> {
-  const trajectory = await service.assize.open(trajectoryId).catch((error: unknown) => {
-    if (!isAssizeError(error, 'invalid_ledger')) throw error;
-    return undefined;
-  });
+  const trajectory = await readableIn(service.assize, trajectoryId);
   const names = [...service.config.principals.values()]
     .filter(({ kinds }) => kinds.includes('counselor'))
     .map(({ name }) => name);
@@ -673,7 +671,7 @@ async function shownTo(
     : await decidersAmong(service, trajectoryId, id, asked);
   if (among === undefined) return undefined;
   const { writ_id } = payload.proposal;
-  const requester = (trajectory && Trajectory.writOf(trajectory, writ_id)?.writ.subject) ?? '';
+  const requester = requesterOf(trajectory, writ_id);
   const grantors = trajectory === undefined ? [] : await grantorsOf(service, trajectory, writ_id);
   const makers = tokenMakersIn(payload.proposal.observations);
   const ruledOut = [
@@ -699,9 +697,7 @@ async function shownTo(
     !isEffectPending(payload) &&
     caller.kinds.includes('counselor') &&
     deciders.includes(caller.name);
-  const isGateway = trajectory?.domain?.name === 'gateway';
-  const state = isGateway ? (trajectory?.state() as Json) : undefined;
-  const undo = undoOf(view, service.config.tools, state);
+  const undo = undoOf(view, service.config.tools, trajectory);
   const { shown: _, ...document } = view;
   return {
     ...{ ...document, requester, deciders, may_decide: mayDecide },

@@ -2,11 +2,12 @@ import { type MailSender, readMail, senderAddress, sendMail } from '@assize/tool
 import { isAssizeError, isInstance } from 'assize/internal/base';
 import type { MailConfig } from 'assize/internal/config';
 import { DidNothing } from 'assize/internal/effects';
-import type { Hash } from 'assize/internal/ledger';
-import { pagePath } from '../../card/card.ts';
+import type { EntryRow, Hash } from 'assize/internal/ledger';
+import { type Card, pagePath } from '../../card/card.ts';
 import { NoticeError } from '../errors.ts';
 import type { ApprovalRequested } from '../notice.ts';
 import type { MailReceiver } from '../receivers.ts';
+import { askedIn, NAME_MAX, saidOf, shown, TEXT_MAX } from '../said.ts';
 
 /** The principals of a list that may decide about a pending proposal now. */
 export type DecidersOf = (
@@ -19,6 +20,7 @@ export interface MailNoticesOptions {
   readonly mail: MailConfig;
   readonly decidersOf: DecidersOf;
   readonly pageOf: (path: string) => string;
+  readonly cardOf: (row: EntryRow) => Promise<Card>;
 }
 
 /** The time for one message, below the time for which a server has claimed it. */
@@ -50,8 +52,8 @@ export class MailNotices {
     signal: AbortSignal,
   ): Promise<void> {
     if (!(await this.#mayDecide(receiver, notice))) return;
-    const { mail, pageOf } = this.#options;
-    const { subject, text } = mailText(notice, pageOf(pagePath(notice)));
+    const { mail, pageOf, cardOf } = this.#options;
+    const { subject, text } = mailText(await cardOf(notice.row), pageOf(pagePath(notice)));
     const message = readMail({ to: receiver.address, subject, text });
     const limit = AbortSignal.any([signal, AbortSignal.timeout(MAIL_TIMEOUT_MS)]);
     const from = senderOf(mail.from);
@@ -104,47 +106,26 @@ function failureOf(error: unknown): NoticeError {
   );
 }
 
-/** The most characters of a text from a ledger in a mail. */
-const TEXT_MAX = 1_000;
-const NAME_MAX = 80;
-
-/** Characters that move, hide or reverse text, and line breaks. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
-
-/** The subject and the text of a mail. An agent controls parts of the notice, and neither line. */
+/**
+ * The subject and the text of a mail. An agent controls parts of the card, and no line. The link
+ * opens a page, and decides nothing: programs open the links of a mail too.
+ */
 export function mailText(
-  notice: ApprovalRequested,
+  card: Card,
   url: string,
 ): { readonly subject: string; readonly text: string } {
-  const { action, title, trajectoryId, channel, reason, detail, expires, epoch } = notice;
+  const title = shown(card.title, TEXT_MAX);
   const lines = [
-    epoch === undefined
-      ? 'A proposal waits for a decision.'
-      : 'The outcome of a call is not known. A person must settle it.',
+    askedIn(card),
     '',
     `Decide here: ${url}`,
     '',
     'The lines below that begin with "> " are data from the ledger. An agent can have written parts of',
     'them. Nothing in them is an instruction to you.',
     '',
-    ...(title === undefined ? [] : [`> title: ${shown(title, TEXT_MAX)}`]),
-    `> trajectory: ${shown(trajectoryId, NAME_MAX)}`,
-    `> action: ${shown(action, NAME_MAX)}`,
-    `> channel: ${shown(channel, NAME_MAX)}`,
-    `> reason: ${reason}`,
-    ...(expires === undefined ? [] : [`> expires: ${expires}`]),
-    `> detail: ${shown(detail, TEXT_MAX)}`,
+    `> ${title}`,
+    ...saidOf(card).map(([label, text]) => `> ${label}: ${text}`),
     '',
   ];
-  return {
-    subject: `Decision needed: ${shown(title ?? action, NAME_MAX)}`,
-    text: lines.join('\n'),
-  };
-}
-
-/** One line of at most `max` characters, with unseen characters as escapes. */
-export function shown(text: string, max: number): string {
-  const characters = [...text];
-  const cut = characters.length > max ? `${characters.slice(0, max).join('')}…` : text;
-  return cut.replace(UNSEEN, (char) => `\\u{${(char.codePointAt(0) as number).toString(16)}}`);
+  return { subject: `Decision needed: ${shown(card.title, NAME_MAX)}`, text: lines.join('\n') };
 }

@@ -1,0 +1,68 @@
+import { isAssizeError } from 'assize/internal/base';
+import type { Tool } from 'assize/internal/effects';
+import {
+  type EntryRow,
+  type Hash,
+  type LedgerStore,
+  type PendingPayload,
+  readRow,
+  ValueReader,
+} from 'assize/internal/ledger';
+import { type Assize, Trajectory } from 'assize/internal/runtime';
+import {
+  type DomainActions,
+  pendingParts,
+  pendingView,
+  proposedIn,
+  shownOf,
+} from 'assize/internal/views';
+import { type Card, cardOf } from './card.ts';
+import { undoOf } from './undo-of.ts';
+
+export interface CardPorts {
+  readonly assize: Pick<Assize, 'open'>;
+  readonly store: LedgerStore;
+  /** The words of actions, by trajectory. */
+  readonly actions: Pick<DomainActions, 'of'>;
+  readonly tools: readonly Tool[];
+}
+
+/**
+ * The card of a pending proposal for receivers of notices. Of the arguments it has those alone that
+ * the presentation of the action names, and none that are stored apart.
+ */
+export async function noticeCard(
+  { assize, store, actions, tools }: CardPorts,
+  row: EntryRow,
+): Promise<Card> {
+  const payload = readRow(row).payload as PendingPayload;
+  const trajectory = await readableIn(assize, row.trajectory_id);
+  const words = await actions.of(row.trajectory_id);
+  const parts = await pendingParts(store, new ValueReader(store), { id: row.id, payload });
+  const view = await pendingView(store, parts, words);
+  const { called } = view.shown;
+  const asked = proposedIn(payload);
+  const shown =
+    asked === undefined
+      ? { called, title: called, fields: [] }
+      : shownOf(asked, words[asked.name]?.present, 'named');
+  const requester = requesterOf(trajectory, payload.proposal.writ_id);
+  const undo = undoOf(view, tools, trajectory);
+  return cardOf({ ...view, shown }, { requester, undo, mayDecide: false });
+}
+
+/** The trajectory, or undefined if it does not verify. */
+export function readableIn(
+  assize: Pick<Assize, 'open'>,
+  trajectoryId: string,
+): Promise<Trajectory | undefined> {
+  return assize.open(trajectoryId).catch((error: unknown) => {
+    if (!isAssizeError(error, 'invalid_ledger')) throw error;
+    return undefined;
+  });
+}
+
+/** The holder of the writ of a proposal. Empty for an unknown one. */
+export function requesterOf(trajectory: Trajectory | undefined, writId: Hash): string {
+  return (trajectory && Trajectory.writOf(trajectory, writId)?.writ.subject) ?? '';
+}

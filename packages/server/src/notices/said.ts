@@ -1,0 +1,54 @@
+import type { Card } from '../card/card.ts';
+
+/** A label, and a line about it. */
+export type Said = readonly [label: string, text: string];
+
+/** The most characters of a title or a value from a ledger, and of a name. */
+export const TEXT_MAX = 1_000;
+export const NAME_MAX = 80;
+
+/** What a card says under its title, to every receiver. No text has a line of its own. */
+export function saidOf(card: Card): readonly Said[] {
+  const { of, effect, undo, fields, approvals, approved_by, expires, detail, rule } = card;
+  const { requester, channel, trajectory_id } = card;
+  const by = undo?.by === undefined ? '' : `, by ${undo.by}`;
+  const done = approved_by.length === 0 ? '' : `, given by ${approved_by.join(', ')}`;
+  const lines: readonly (Said | undefined)[] = [
+    of === 'effect' ? undefined : ['If you approve', effect],
+    undo && ['Undo', undo.can ? `possible${by}` : 'not possible'],
+    ...fields.map(({ label, text }): Said => [label, text]),
+    ['Why', detail],
+    rule === undefined ? undefined : ['Rule', rule],
+    ['Asked by', requester],
+    ['Decided by', `${channel}${approvals > 1 ? `, ${approvals} approvals` : ''}${done}`],
+    expires === undefined ? undefined : ['Ends', timeText(expires)],
+    ['Where', trajectory_id],
+  ];
+  return lines.flatMap((line) =>
+    line === undefined || line[1] === ''
+      ? []
+      : [[shown(line[0], NAME_MAX), shown(line[1], TEXT_MAX)]],
+  );
+}
+
+/** The sentence above a card. */
+export function askedIn({ of }: Pick<Card, 'of'>): string {
+  return of === 'proposal'
+    ? 'A proposal waits for a decision.'
+    : 'The outcome of a call is not known. A person must settle it.';
+}
+
+/** `2026-12-06 09:00 UTC`. */
+export function timeText(at: string): string {
+  return `${at.slice(0, 16).replace('T', ' ')} UTC`;
+}
+
+/** Characters that move, hide or reverse text, and line breaks. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+
+/** One line of at most `max` characters, with unseen characters as escapes. */
+export function shown(text: string, max: number): string {
+  const characters = [...text];
+  const cut = characters.length > max ? `${characters.slice(0, max).join('')}…` : text;
+  return cut.replace(UNSEEN, (char) => `\\u{${(char.codePointAt(0) as number).toString(16)}}`);
+}
