@@ -29,7 +29,7 @@ const SHOTS: Readonly<Record<keyof Tour['links'], readonly Shot[]>> = {
     {
       name: 'inbox-list',
       path: () => '/inbox',
-      shown: (page) => page.getByRole('button', { name: /pay/ }).waitFor(),
+      shown: (page) => page.getByRole('button', { name: /pay/i }).waitFor(),
     },
     {
       name: 'inbox',
