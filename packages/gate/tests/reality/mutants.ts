@@ -136,7 +136,12 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'takes a program at a path for one that reads',
-    parts: (parts) => parts.map((part) => (part.tool === 'file' ? { ...part, tool: 'cat' } : part)),
+    parts: (parts) =>
+      parts.map((part) =>
+        part.tool === 'file'
+          ? { ...part, tool: 'cat', args: { ...part.args, class: 'read' } }
+          : part,
+      ),
   },
 ];
 
