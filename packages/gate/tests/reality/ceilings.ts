@@ -8,7 +8,7 @@ export const CEILINGS: Readonly<Record<string, Counts>> = {
   },
   first: {
     fault: {},
-    needless: { reads: 3, git: 1, edits: 5, tests: 40, network: 4 },
+    needless: { reads: 3, git: 1, edits: 6, tests: 40, network: 4 },
   },
   loose: {
     fault: {},
