@@ -66,11 +66,11 @@ withConsole(({ serve, open }) => {
       await route.continue();
     });
     await page.getByRole('button', { name: 'Verify now' }).click();
-    await page.getByText('1 of 4 trajectories verified: valid so far').waitFor();
-    await page.getByRole('progressbar', { name: 'Verified trajectories' }).waitFor();
+    await page.getByText('1 of 4 worlds verified: valid so far').waitFor();
+    await page.getByRole('progressbar', { name: 'Verified worlds' }).waitFor();
     expect(await page.getByText('Waits', { exact: true }).count()).toBe(2);
     answer();
-    await page.getByText('4 of 4 trajectories verified: all valid. 5 entries.').waitFor();
+    await page.getByText('4 of 4 worlds verified: all valid. 5 entries.').waitFor();
     expect(asked).toEqual(['cash', 'main', 'other', 'spare']);
     expect(await page.getByText('Valid', { exact: true }).count()).toBe(4);
     await page.keyboard.press('j');
@@ -90,7 +90,7 @@ withConsole(({ serve, open }) => {
     const server = await serve({ store: damaged(memory) });
     const page = await open(server, 'auditor:eve', '/audit');
     await page.getByRole('button', { name: 'Verify now' }).click();
-    await page.getByText('4 of 4 trajectories verified: 1 with a fault').waitFor();
+    await page.getByText('4 of 4 worlds verified: 1 with a fault').waitFor();
     const entry = page.getByRole('link', { name: 'Entry 2' });
     expect(await entry.getAttribute('href')).toBe('/timeline/main/2');
     await page.getByText('(tampered)').waitFor();

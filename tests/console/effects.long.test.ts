@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { expectAccessible, withConsole } from '../support/console/browser.ts';
+import { expectFitting } from '../support/console/page-checks.ts';
 import { pay, succeed } from '../support/server/calling.ts';
 import type { TestServer } from '../support/server/serving.ts';
 import { SILENT_CENTS, till } from '../support/server/till.ts';
@@ -123,6 +124,34 @@ withConsole(({ serve, open }) => {
     expect(after.body).toMatchObject({ ruling: 'rejected', reason: 'invalid_authority' });
   });
 
+  test('an agent is stopped everywhere, and the page proves it', async () => {
+    const server = await serve();
+    await succeed(server, 'proposals.create', pay('a', 1, 'k'));
+    await succeed(server, 'proposals.create', pay('b', 200, 'k2'));
+    await succeed(server, 'proposals.create', pay('c', 2_000, 'k3'));
+    const page = await open(server, 'admin:ann', '/agents');
+    const row = page.getByRole('button', { name: /agent:scout/ });
+    await row.getByText('1 world · 1 waiting · 1 refused in 24 hours').waitFor();
+    await expectAccessible(page);
+    await row.click();
+    await page.getByRole('cell', { name: 'nothing' }).waitFor();
+    await page.getByRole('button', { name: 'Stop everywhere' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel(/Reason/).fill('it pays twice');
+    await dialog.getByRole('button', { name: 'Stop everywhere' }).click();
+    await page.getByText('Its next proposal would be refused').waitFor();
+    await expectAccessible(page);
+    const after = await server.ask('POST', '/v1/trajectories/main/proposals', {
+      token: server.tokens['agent:scout'],
+      key: 'after',
+      body: pay('a', 1, 'after').body,
+    });
+    expect(after.status).toBeGreaterThanOrEqual(400);
+    const small = await open(server, 'admin:ann', '/agents?agent=agent:scout', { width: 390 });
+    await small.getByText('Its next proposal would be refused').waitFor();
+    await expectFitting(small);
+  });
+
   test('a trajectory is halted and resumed', async () => {
     const server = await serve();
     const page = await open(server, 'admin:ann', '/agents/main');
@@ -139,7 +168,15 @@ withConsole(({ serve, open }) => {
           async () => (await succeed(server, 'trajectories.get', { path: MAIN })).halted !== null,
         )
         .toBe(halted);
+      const { trajectories } = await succeed(server, 'trajectories.list', {
+        query: { halted: 'true' },
+      });
+      expect(trajectories.map((one: any) => one.trajectory_id)).toEqual(halted ? ['main'] : []);
       await dialog.waitFor({ state: 'hidden' });
+      await page
+        .getByRole('button', { name: /^main/ })
+        .filter({ [halted ? 'hasText' : 'hasNotText']: 'Halted' })
+        .waitFor();
     }
   });
 

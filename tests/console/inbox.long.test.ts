@@ -34,7 +34,7 @@ async function sums(
 withConsole(({ blank, serve, open }) => {
   test('a proposal appears at once, and the keyboard alone approves it', async () => {
     const server = await serve();
-    const page = await open(server, 'boss:ada', '/');
+    const page = await open(server, 'boss:ada', '/inbox');
     await page.getByText('Nothing waits').waitFor();
     await waiting(server, 'a');
     await page.getByRole('button', { name: /pay/ }).waitFor();
@@ -397,6 +397,6 @@ withConsole(({ blank, serve, open }) => {
     await page.goto(server.url);
     await page.waitForURL(/\/timeline\/main\?view=writs$/);
     await page.goto(server.url);
-    await page.waitForURL(/\/inbox$/);
+    await page.waitForURL(/\/needs$/);
   });
 });

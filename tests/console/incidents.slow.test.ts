@@ -84,6 +84,7 @@ withConsole(({ serve, open }) => {
     await dialog.getByLabel('Reason').fill('the token leaked');
     await dialog.getByRole('button', { name: 'Propose', exact: true }).click();
     await page.getByText('The response is proposed').waitFor();
+    await page.getByText('waits for a person, proposed by').waitFor();
     const [{ id, digest }] = await waiting();
     const token = (server.tokens as unknown as Record<string, string>)['human:ida'] as string;
     await succeed(server, 'approvals.approve', { path: { approval: id }, body: { digest }, token });

@@ -6,7 +6,11 @@ import { pay, succeed } from '../support/server/calling.ts';
 import type { TestServer } from '../support/server/serving.ts';
 
 const MAIN = { trajectory: 'main' };
-const PAGES = ['Inbox', 'Timeline', 'What-if', 'Effects', 'Memory', 'Agents', 'Audit', 'Incidents'];
+const PAGES = {
+  ...{ Inbox: '/inbox', 'Needs you': '/needs', Timeline: '/timeline', Lab: '/what-if' },
+  ...{ Effects: '/effects', Memory: '/memory', Agents: '/agents', Audit: '/audit' },
+  Incidents: '/incidents',
+};
 /** More steps of the key Tab than any way through a page has. */
 const STEPS_MAX = 80;
 
@@ -36,7 +40,7 @@ withConsole(({ serve, open }) => {
     const server = await serve();
     const page = await open(server, 'admin:ann', '/inbox');
     await page.getByText('Live').waitFor();
-    for (const name of [...PAGES.slice(1), 'Inbox']) {
+    for (const [name, path] of Object.entries(PAGES).toReversed()) {
       await page.keyboard.press('Control+k');
       await page.locator('input:focus').and(page.getByLabel('Go to')).waitFor();
       if (name === 'Timeline')
@@ -50,7 +54,7 @@ withConsole(({ serve, open }) => {
         .last()
         .waitFor();
       await page.keyboard.press('Enter');
-      await page.waitForURL(new RegExp(`/${name.toLowerCase()}`));
+      await page.waitForURL(new RegExp(path));
       await page.getByLabel('Go to').waitFor({ state: 'hidden' });
     }
   });

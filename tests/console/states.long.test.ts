@@ -7,6 +7,7 @@ import { pay, succeed } from '../support/server/calling.ts';
 import type { TestServer } from '../support/server/serving.ts';
 
 const PAGES = [
+  '/needs',
   '/inbox',
   '/timeline/main',
   '/what-if/main',
@@ -114,13 +115,15 @@ withConsole(({ serve, open }) => {
     const server = await serve({ config: { worlds: {} } });
     const words: Readonly<Record<string, string>> = {
       '/inbox': 'Nothing waits',
-      '/timeline': 'There is no trajectory',
-      '/what-if': 'There is no trajectory',
+      '/timeline': 'There is no world',
+      '/what-if': 'There is no world',
       '/effects': 'No transaction',
-      '/memory': 'No trajectory has a memory',
-      '/agents': 'No trajectory',
+      '/memory': 'No world has a memory',
+      '/agents': 'Choose an agent',
+      '/agents?view=worlds': 'No world',
       '/audit': 'No checkpoint is signed yet',
-      '/nowhere': 'Go to the inbox',
+      '/needs': 'Waiting: none',
+      '/nowhere': 'Go to what needs you',
     };
     const found = async (page: Page, path: string): Promise<void> => {
       await page
@@ -135,12 +138,12 @@ withConsole(({ serve, open }) => {
   test('an agent sees on each page what it may not see', async () => {
     const server = await serve();
     await each([server, 'agent:other'], async (page, path) => {
-      const isOwn = path === '/inbox' || path === '/agents';
+      const isOwn = ['/needs', '/inbox', '/agents'].includes(path);
       await page
         .getByText(
           isOwn
-            ? /Nothing waits|Choose a trajectory/
-            : /You may not see this|There is no such trajectory/,
+            ? /Waiting: none|Nothing waits|Choose an agent/
+            : /You may not see this|There is no such (trajectory|world)/,
         )
         .first()
         .waitFor();
@@ -169,7 +172,7 @@ withConsole(({ serve, open }) => {
     await page.getByRole('alert').getByText('The page can’t be shown').first().waitFor();
     await page.getByRole('button', { name: 'Load again' }).waitFor();
     await expectAccessible(page);
-    await page.getByRole('link', { name: 'Timeline' }).click();
+    await page.goBack();
     await page.getByRole('link', { name: /pay/ }).waitFor();
     expect(page.url()).toContain('/timeline');
   });

@@ -45,7 +45,7 @@ withConsole(({ serve, open }) => {
     await story(server);
     const page = await open(server, 'boss:ada', '/what-if');
     const before = await server.contents();
-    await page.getByRole('combobox', { name: 'Trajectory' }).click();
+    await page.getByRole('combobox', { name: 'World' }).click();
     await page.getByRole('option', { name: /main/ }).click();
     await page.getByLabel(RULES).fill(ASKS);
     await run(page);

@@ -137,7 +137,7 @@ withConsole(({ serve, open }) => {
     const sent = sentBy(page);
     const places = [
       page.getByRole('button', { name: /^Go to/ }),
-      page.getByRole('link', { name: 'Timeline' }),
+      page.getByRole('link', { name: 'Activity' }),
       page.getByRole('link', { name: /^Inbox/ }),
     ];
     for (const place of places) {

@@ -24,9 +24,9 @@ export function Commands() {
       lockScroll={false}
       overlayProps={{ backgroundOpacity: 0.4, blur: 0 }}
       attributes={{ content: { 'aria-label': 'Go to' } }}
-      nothingFound="Nothing matches. An entry is found by its id, or as TRAJECTORY@SEQ."
+      nothingFound="Nothing matches. An entry is found by its id, or as WORLD@SEQ."
       searchProps={{
-        placeholder: 'A page, a proposal, a trajectory or an entry',
+        placeholder: 'A page, a proposal, a world or an entry',
         'aria-label': 'Go to',
       }}
     />

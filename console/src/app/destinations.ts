@@ -2,11 +2,12 @@ import type { SpotlightActionGroupData } from '@mantine/spotlight';
 import { visible } from 'assize/internal/views/visible.ts';
 import { useLocation } from 'wouter';
 import { api, dataOf } from '../api/client.ts';
+import { useMe } from '../api/queries.ts';
 import { useAllTrajectories } from '../api/trajectories-query.ts';
 import { useWaiting } from '../pages/inbox/approvals-query.ts';
 import { timelineHref } from '../parts/addresses.ts';
 import { tell } from '../parts/tell.tsx';
-import { PAGES } from './pages.ts';
+import { pagesFor } from './pages.ts';
 
 /** The whole id of an entry, or TRAJECTORY@SEQ. */
 const ENTRY = /^(?:[0-9a-f]{64}|[A-Za-z0-9._:-]{1,128}@\d{1,15})$/;
@@ -14,12 +15,13 @@ const ENTRY = /^(?:[0-9a-f]{64}|[A-Za-z0-9._:-]{1,128}@\d{1,15})$/;
 /** All that the palette can open. The lists of the log are read while it is open. */
 export function useDestinations(query: string, isOpen: boolean): SpotlightActionGroupData[] {
   const [, navigate] = useLocation();
+  const kinds = useMe().data?.kinds ?? [];
   const { data: waiting } = useWaiting(true);
   const { data: trajectories = [] } = useAllTrajectories(isOpen);
   return [
     {
       group: 'Pages',
-      actions: PAGES.map(({ path, name, about }) => ({
+      actions: pagesFor(kinds).map(({ path, name, about }) => ({
         id: path,
         label: name,
         description: about,
@@ -36,9 +38,9 @@ export function useDestinations(query: string, isOpen: boolean): SpotlightAction
       })),
     },
     {
-      group: 'Trajectories',
+      group: 'Worlds',
       actions: trajectories.map(({ trajectory_id: id, domain, entries }) => ({
-        id: `trajectory ${id}`,
+        id: `world ${id}`,
         label: visible(id),
         description: visible(
           `${domain.name}, ${entries.toLocaleString('en')} ${entries === 1 ? 'entry' : 'entries'}`,

@@ -15,8 +15,7 @@ import type { ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import { codeOf, hasLostSession } from '../api/problem.ts';
 import { useMe } from '../api/queries.ts';
-import { useEffectTransactions } from '../pages/effects/effects-query.ts';
-import { useWaiting as useCards } from '../pages/inbox/approvals-query.ts';
+import { useNeedsCounts } from '../pages/needs/needs-query.ts';
 import { Observing } from '../pages/rules/observing.tsx';
 import { EndedSession, Failed, Loading, OtherPerson, SignedOut } from '../parts/states.tsx';
 import { Commands } from './commands.tsx';
@@ -24,7 +23,7 @@ import { FirstSteps, useFirstSteps } from './first-steps.tsx';
 import { LiveProvider, useLive } from './live.tsx';
 import { PageGuard } from './page-guard.tsx';
 import { usePageTitle } from './page-title.ts';
-import { PAGES } from './pages.ts';
+import { pagesFor } from './pages.ts';
 import { PersonMenu } from './person-menu.tsx';
 import classes from './shell.module.css';
 
@@ -67,12 +66,14 @@ const STRIP = 36;
 function Frame({ name, children }: { readonly name: string; readonly children: ReactNode }) {
   const [opened, { toggle, close }] = useDisclosure(false);
   const [location] = useLocation();
-  const waiting = useWaiting();
+  const kinds = useMe().data?.kinds ?? [];
+  const counts = useNeedsCounts();
   const badges: Readonly<Record<string, string | undefined>> = {
-    '/inbox': waiting,
-    '/effects': useInDoubt(),
+    '/needs': counts.all,
+    '/inbox': counts.waiting,
+    '/effects': counts.inDoubt,
   };
-  usePageTitle(location, waiting);
+  usePageTitle(location, counts.all);
   const steps = useFirstSteps(name);
   return (
     <AppShell
@@ -90,7 +91,7 @@ function Frame({ name, children }: { readonly name: string; readonly children: R
               size="sm"
               aria-label="Navigation"
             />
-            <Text fw={700} size="lg" component={Link} href="/inbox" className={classes.brand}>
+            <Text fw={700} size="lg" component={Link} href="/needs" className={classes.brand}>
               <Sign />
               <span className={classes.name}>Assize</span>
             </Text>
@@ -115,18 +116,20 @@ function Frame({ name, children }: { readonly name: string; readonly children: R
         {steps !== undefined && <FirstSteps done={steps} />}
       </AppShell.Header>
       <AppShell.Navbar p="xs" aria-label="Pages">
-        {PAGES.filter(({ isRare }) => isRare !== true).map((page) => (
-          <NavLink
-            key={page.path}
-            component={Link}
-            href={page.path}
-            className={classes.page}
-            label={page.name}
-            rightSection={<Waiting count={badges[page.path]} />}
-            active={location.startsWith(page.path)}
-            onClick={close}
-          />
-        ))}
+        {pagesFor(kinds)
+          .filter(({ isRare }) => isRare !== true)
+          .map((page) => (
+            <NavLink
+              key={page.path}
+              component={Link}
+              href={page.path}
+              className={classes.page}
+              label={page.name}
+              rightSection={<Waiting count={badges[page.path]} />}
+              active={location.startsWith(page.path)}
+              onClick={close}
+            />
+          ))}
       </AppShell.Navbar>
       <AppShell.Main>
         <Observing />
@@ -135,21 +138,6 @@ function Frame({ name, children }: { readonly name: string; readonly children: R
       <Commands />
     </AppShell>
   );
-}
-
-/** The number of proposals that wait for the signed-in person. Undefined for none. */
-function useWaiting(): string | undefined {
-  const { data } = useCards(true);
-  const count = data?.cards.length ?? 0;
-  return count === 0 ? undefined : `${count}${data?.hasMore ? '+' : ''}`;
-}
-
-/** The number of calls whose outcome a person must settle. Undefined for none. */
-function useInDoubt(): string | undefined {
-  const { data } = useEffectTransactions('doubt', undefined);
-  const effects = data?.pages.flatMap((page) => page.transactions).flatMap((one) => one.effects);
-  const count = effects?.filter((effect) => effect.needs_human).length ?? 0;
-  return count === 0 ? undefined : `${count}`;
 }
 
 function Waiting({ count }: { readonly count: string | undefined }) {

@@ -3,7 +3,7 @@ export function timelineHref(trajectory: string, seq?: number): string {
   return `/timeline/${encodeURIComponent(trajectory)}${seq === undefined ? '' : `/${seq}`}`;
 }
 
-/** A proposal that somebody may make. */
+/** A proposal that an agent may make. */
 export interface Proposable {
   readonly action: string;
   readonly role:

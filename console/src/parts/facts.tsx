@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import classes from './facts.module.css';
 import { Inert } from './inert-text.tsx';
+import { Term } from './term.tsx';
 
 /** Names with their values, in two columns. */
 export function Facts({ children }: { readonly children: ReactNode }) {
@@ -11,7 +12,9 @@ export function Facts({ children }: { readonly children: ReactNode }) {
 export function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
   return (
     <>
-      <dt>{name}</dt>
+      <dt>
+        <Term>{name}</Term>
+      </dt>
       <dd>{typeof children === 'string' ? <Inert>{children}</Inert> : children}</dd>
     </>
   );

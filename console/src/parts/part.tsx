@@ -1,5 +1,6 @@
 import { Stack, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { Term } from './term.tsx';
 
 /** A titled part of a detail, below its title. */
 export function Part({
@@ -12,7 +13,7 @@ export function Part({
   return (
     <section>
       <Title order={3} size="h6" mb={6}>
-        {title}
+        <Term>{title}</Term>
       </Title>
       <Stack gap="xs">{children}</Stack>
     </section>

@@ -54,8 +54,8 @@ export function Loading({ what }: { readonly what: string }) {
 export function NotFound() {
   return (
     <Empty isPage title="There is no such page">
-      <Anchor component={Link} href="/inbox" underline="always">
-        Go to the inbox
+      <Anchor component={Link} href="/needs" underline="always">
+        Go to what needs you
       </Anchor>
       , choose another page, or press Ctrl K.
     </Empty>

@@ -6,9 +6,9 @@ export function keepWanted(): void {
   if (pathname !== '/') sessionStorage.setItem(KEY, pathname + search);
 }
 
-/** The path to go to after a sign-in: the kept one, or the inbox. */
+/** The path to go to after a sign-in: the kept one, or the first one. */
 export function wantedPath(): string {
-  return pathOn(location.origin, sessionStorage.getItem(KEY)) ?? '/inbox';
+  return pathOn(location.origin, sessionStorage.getItem(KEY)) ?? '/needs';
 }
 
 /** A kept path, if it is a page of this server. */

@@ -2,6 +2,7 @@ import { Text } from '@mantine/core';
 import { Link } from 'wouter';
 import { timelineHref } from '../../parts/addresses.ts';
 import { CutText } from '../../parts/cut-text.tsx';
+import { World } from '../../parts/halted.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
 import { RulingMark } from '../../parts/ruling-mark.tsx';
 import { TimeOfDay } from '../timeline/time-of-day.tsx';
@@ -44,9 +45,7 @@ export function FoundRow({
           {at !== '' && <TimeOfDay at={at} />}
         </Text>
         <CutText size="xs" c="dimmed" className={classes.why}>
-          <Inert>
-            {[by.join(', '), `in ${trajectory_id}`].filter((text) => text !== '').join(' ')}
-          </Inert>
+          <Inert>{by.join(', ')}</Inert> in <World id={trajectory_id} />
           {rules.length > 0 && (
             <>
               {' · '}

@@ -1,129 +1,74 @@
-import { Badge, Button, Group, Stack, Text, Title } from '@mantine/core';
-import { useState } from 'react';
-import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
+import { Badge, Group, Text, UnstyledButton } from '@mantine/core';
+import { counted } from '../../parts/counted.ts';
+import { CutText } from '../../parts/cut-text.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
 import { Ago } from '../../parts/instant.tsx';
-import { Failed, Loading } from '../../parts/states.tsx';
-import {
-  type Agent,
-  type AgentChange,
-  useAgents,
-  useChangeAgent,
-  useIsAdmin,
-} from './agents-query.ts';
+import classes from '../../parts/rows.module.css';
+import { useWaiting } from '../inbox/approvals-query.ts';
+import type { Agent } from './agents-query.ts';
 
-/** Each agent of the store with its grants, and whether it may act. */
-export function AgentList() {
-  const found = useAgents();
-  if (found.isPending) return <Loading what="agents" />;
-  if (found.data === undefined)
-    return <Failed error={found.error} retry={() => void found.refetch()} />;
-  const { agents } = found.data;
+interface ListProps {
+  readonly agents: readonly Agent[];
+  readonly openName: string | undefined;
+  readonly onOpen: (name: string) => void;
+}
+
+/** Each agent in one row: its worlds, its last action, what waits, and its refusals. */
+export function AgentList({ agents, openName, onOpen }: ListProps) {
   return (
-    <Stack gap="sm">
-      <Title order={2} size="h4">
-        Agents
-      </Title>
-      {agents.length === 0 && <Text size="sm">The configuration names no agent.</Text>}
-      {agents.map((agent) => (
-        <AgentRow key={agent.name} agent={agent} />
-      ))}
-    </Stack>
+    <ul className={classes.rows}>
+      {agents.map((agent) => {
+        const { name, worlds, refused, last } = agent;
+        return (
+          <li key={name}>
+            <UnstyledButton
+              className={classes.row}
+              data-open={name === openName || undefined}
+              aria-current={name === openName ? 'true' : undefined}
+              onClick={() => onOpen(name)}
+            >
+              <Group justify="space-between" gap="xs" wrap="nowrap">
+                <CutText fw={600} size="sm">
+                  <Inert>{name}</Inert>
+                </CutText>
+                <StopChip is={agent.is} />
+                <Text size="xs" c="dimmed" className={classes.aside}>
+                  {last === undefined ? 'no action yet' : <Ago at={last.at} />}
+                </Text>
+              </Group>
+              <CutText size="xs">
+                <Inert>{last?.title ?? last?.action ?? ''}</Inert>
+              </CutText>
+              <CutText size="xs" c="dimmed">
+                {counted(worlds.length, 'world')} · <Waiting agent={name} /> waiting ·{' '}
+                {refusedText(refused)}
+              </CutText>
+            </UnstyledButton>
+          </li>
+        );
+      })}
+    </ul>
   );
 }
 
-interface Grant {
-  readonly trajectories: readonly string[];
-  readonly actions: readonly string[];
-}
-
-function AgentRow({ agent: { name, grants, is, since, by, reason } }: { readonly agent: Agent }) {
-  const isAdmin = useIsAdmin();
+export function StopChip({ is }: Pick<Agent, 'is'>) {
+  if (is === 'active') return null;
   return (
-    <section aria-label={name}>
-      <Group justify="space-between" wrap="nowrap" align="flex-start">
-        <Group gap="xs">
-          <Text fw={600} size="sm">
-            <Inert>{name}</Inert>
-          </Text>
-          {is !== 'active' && (
-            <Badge color="red.8" tt="none">
-              {is === 'stopped' ? 'Stopped' : 'Paused'}
-            </Badge>
-          )}
-        </Group>
-        {isAdmin && (
-          <Group gap="xs" wrap="nowrap">
-            {is === 'active' && <ChangeButton agent={name} does="pause" isStopped={false} />}
-            {is !== 'stopped' && <ChangeButton agent={name} does="stop" isStopped={false} />}
-            {is !== 'active' && (
-              <ChangeButton agent={name} does="resume" isStopped={is === 'stopped'} />
-            )}
-          </Group>
-        )}
-      </Group>
-      {(grants as readonly Grant[]).map((grant) => (
-        <Text size="sm" c="dimmed" key={JSON.stringify(grant)}>
-          <Inert>{`${grant.actions.join(', ')} in ${grant.trajectories.join(', ')}`}</Inert>
-        </Text>
-      ))}
-      {since !== undefined && (
-        <Text size="sm">
-          By <Inert>{by ?? ''}</Inert> <Ago at={since} />: <Inert>{reason ?? ''}</Inert>
-        </Text>
-      )}
-    </section>
+    <Badge color="red.8" tt="none">
+      {is === 'stopped' ? 'Stopped' : 'Paused'}
+    </Badge>
   );
 }
 
-interface ChangeProps {
-  readonly agent: string;
-  readonly does: AgentChange;
-  readonly isStopped: boolean;
+/** The number of proposals of an agent that wait for a person. */
+export function Waiting({ agent }: { readonly agent: string }) {
+  const { data } = useWaiting(false);
+  const count = data?.cards.filter(({ requester }) => requester === agent).length ?? 0;
+  return `${count}${data?.hasMore === true ? '+' : ''}`;
 }
 
-const WORDS = { stop: 'Stop', pause: 'Pause', resume: 'Resume' } as const;
+const REFUSED_MAX = 100;
 
-function ChangeButton({ agent, does, isStopped }: ChangeProps) {
-  const [isAsking, setAsking] = useState(false);
-  const change = useChangeAgent(agent, does);
-  return (
-    <>
-      <Button
-        size="compact-xs"
-        variant={does === 'stop' ? 'light' : 'default'}
-        {...(does === 'stop' && { color: 'red' })}
-        aria-label={`${WORDS[does]} ${agent}`}
-        onClick={() => setAsking(true)}
-      >
-        {WORDS[does]}…
-      </Button>
-      {isAsking && (
-        <ConfirmDialog
-          title={`${WORDS[does]} this agent?`}
-          action={`${WORDS[does]} the agent`}
-          isDangerous={does === 'stop'}
-          needsReason
-          isPending={change.isPending}
-          error={change.error}
-          onConfirm={(reason) => change.mutate(reason, { onSuccess: () => setAsking(false) })}
-          onClose={() => setAsking(false)}
-        >
-          <Text size="sm">
-            <Inert>{agent}</Inert> {effectOf(does, isStopped)}
-          </Text>
-        </ConfirmDialog>
-      )}
-    </>
-  );
-}
-
-function effectOf(does: AgentChange, isStopped: boolean): string {
-  if (does === 'stop')
-    return 'loses every grant, writ, token and delegation, in every trajectory. It comes back only if an admin asks for it and another person approves.';
-  if (does === 'pause')
-    return 'and those that it passed authority to do nothing more until an admin resumes it. Nothing is revoked.';
-  return isStopped
-    ? 'comes back when another person approves it in the inbox.'
-    : 'acts again from now on.';
+export function refusedText(refused: number): string {
+  return `${refused}${refused === REFUSED_MAX ? ' or more' : ''} refused in 24 hours`;
 }

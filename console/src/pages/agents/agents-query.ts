@@ -69,7 +69,6 @@ export function useIsAdmin(): boolean {
 export function useAgents() {
   return useQuery({
     queryKey: ['log', 'agents'],
-    meta: beginnings,
     queryFn: () => dataOf(api.GET('/v1/agents')),
   });
 }

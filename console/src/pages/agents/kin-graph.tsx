@@ -24,7 +24,7 @@ export function KinGraph({ family, current }: GraphProps) {
   const height =
     (Math.max(...family.map(({ line }) => line)) + 1) * STEP.y - (STEP.y - NODE.height) + 2 * EDGE;
   return (
-    <nav className={classes.frame} aria-label="Branches and delegations between trajectories">
+    <nav className={classes.frame} aria-label="Branches and delegations between worlds">
       {/* biome-ignore lint/a11y/noSvgWithoutTitle: the navigation has the name */}
       <svg width={width} height={height}>
         {family.map((one) => {

@@ -18,7 +18,7 @@ export function KinList({ trajectory, all }: KinProps) {
       <Table>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>Trajectory</Table.Th>
+            <Table.Th>World</Table.Th>
             <Table.Th>Tie</Table.Th>
             <Table.Th>Task or note</Table.Th>
             <Table.Th>Begins at</Table.Th>

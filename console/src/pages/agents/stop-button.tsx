@@ -28,7 +28,7 @@ export function StopButton({ trajectory, does, pending }: StopProps) {
       </Button>
       {isAsking && (
         <ConfirmDialog
-          title={isHalt ? 'Halt this trajectory?' : 'Resume this trajectory?'}
+          title={isHalt ? 'Halt this world?' : 'Resume this world?'}
           action={isHalt ? 'Halt' : 'Resume'}
           isDangerous={isHalt}
           needsReason
@@ -53,7 +53,7 @@ export function StopButton({ trajectory, does, pending }: StopProps) {
           </Text>
           <OpenDelegations
             trajectory={trajectory}
-            says={isHalt ? 'With it halt the trajectories of open delegations:' : 'With it resume:'}
+            says={isHalt ? 'With it halt the worlds of open delegations:' : 'With it resume:'}
           />
         </ConfirmDialog>
       )}

@@ -25,7 +25,7 @@ interface DetailProps {
 export function TrajectoryDetail({ id, all, writ }: DetailProps) {
   const found = useTrajectory(id);
   const isAdmin = useIsAdmin();
-  if (found.isPending) return <Loading what="the trajectory" />;
+  if (found.isPending) return <Loading what="the world" />;
   if (found.data === undefined)
     return <Failed error={found.error} retry={() => void found.refetch()} />;
   const { domain, entries, pending, halted, note } = found.data;
@@ -105,7 +105,7 @@ function Writs({
     <>
       {isUnknown && (
         <Text size="sm">
-          This trajectory does not know the writ <Inert>{chosen.slice(0, 12)}</Inert>.
+          This world does not know the writ <Inert>{chosen.slice(0, 12)}</Inert>.
         </Text>
       )}
       <WritTree trajectory={trajectory} nodes={trees} chosen={chosen} />
@@ -125,13 +125,13 @@ function Kin({
     [all, trajectory.trajectory_id],
   );
   if (family.length < 2)
-    return <Text size="sm">It began from no other trajectory, and none began from it.</Text>;
+    return <Text size="sm">It began from no other world, and none began from it.</Text>;
   return (
     <>
       <KinGraph family={family} current={trajectory.trajectory_id} />
       {family.length === DRAWN_MAX && (
         <Text size="sm">
-          The drawing shows the first {DRAWN_MAX}. The list below has all of this trajectory.
+          The drawing shows the first {DRAWN_MAX}. The list below has all of this world.
         </Text>
       )}
       <KinList trajectory={trajectory} all={all} />

@@ -1,5 +1,6 @@
 import { Group, Text, UnstyledButton } from '@mantine/core';
 import { CutText } from '../../parts/cut-text.tsx';
+import { HaltedChip } from '../../parts/halted.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
 import classes from '../../parts/rows.module.css';
 import type { Trajectory } from './agents-query.ts';
@@ -30,6 +31,7 @@ export function TrajectoryList({ trajectories, openId, onOpen }: ListProps) {
                 <CutText fw={600} size="sm">
                   <Inert>{id}</Inert>
                 </CutText>
+                <HaltedChip world={id} />
                 <Text size="xs" c="dimmed" className={classes.aside}>
                   {entries} {entries === 1 ? 'entry' : 'entries'}
                 </Text>

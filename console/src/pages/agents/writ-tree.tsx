@@ -231,7 +231,7 @@ function RevokeDialog({ trajectory, node, onClose }: RevokeProps) {
       </Text>
       <OpenDelegations
         trajectory={trajectory}
-        says="It ends there too, in the trajectories of open delegations:"
+        says="It ends there too, in the worlds of open delegations:"
       />
       {below.length > 0 && (
         <div>

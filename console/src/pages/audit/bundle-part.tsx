@@ -124,12 +124,12 @@ function TrajectoryField({ address: { trajectory, set } }: { readonly address: B
   return (
     <Select
       size="xs"
-      label="Trajectory (optional)"
+      label="World (optional)"
       placeholder="All"
       searchable
       clearable
       nothingFoundMessage="Nothing matches."
-      clearButtonProps={{ 'aria-label': 'All trajectories' }}
+      clearButtonProps={{ 'aria-label': 'All worlds' }}
       data={all.map((name) => ({ value: name, label: visible(name) }))}
       value={trajectory ?? null}
       onChange={(name) => set({ trajectory: name ?? undefined })}

@@ -50,12 +50,12 @@ export function ReportsPart() {
         />
         <Select
           size="xs"
-          label="Trajectory of the report (optional)"
+          label="World of the report (optional)"
           placeholder="All"
           searchable
           clearable
           nothingFoundMessage="Nothing matches."
-          clearButtonProps={{ 'aria-label': 'Report on all trajectories' }}
+          clearButtonProps={{ 'aria-label': 'Report on all worlds' }}
           data={data.map(({ trajectory_id: name }) => ({ value: name, label: visible(name) }))}
           value={scope.trajectory ?? null}
           onChange={(trajectory) => change({ trajectory: trajectory ?? undefined })}

@@ -17,7 +17,7 @@ export function VerificationPart() {
   return (
     <Section
       title="Verification"
-      about="Replays each trajectory from its first entry: hashes, chains, signatures and states."
+      about="Replays each world from its first entry: hashes, chains, signatures and states."
       actions={
         running === undefined ? (
           <Button
@@ -37,12 +37,12 @@ export function VerificationPart() {
       }
     >
       <Standing verification={verification} />
-      {trajectories.isPending && <Loading what="the trajectories" />}
+      {trajectories.isPending && <Loading what="the worlds" />}
       {trajectories.error !== null && (
         <Failed error={trajectories.error} retry={() => void trajectories.refetch()} />
       )}
-      {trajectories.data?.length === 0 && <Text size="sm">The store has no trajectory yet.</Text>}
-      <ul className={classes.rows} ref={list} aria-label="Trajectories">
+      {trajectories.data?.length === 0 && <Text size="sm">The store has no world yet.</Text>}
+      <ul className={classes.rows} ref={list} aria-label="Worlds">
         {trajectories.data?.map((trajectory) => (
           <VerifiedRow
             key={trajectory.trajectory_id}
@@ -80,7 +80,7 @@ function Standing({
     <div role="status">
       {all.length > 0 && (
         <Text size="sm" fw={600} mb={4}>
-          {done} of {counted(all.length, 'trajectory', 'trajectories')} verified
+          {done} of {counted(all.length, 'world')} verified
           {found !== '' && `: ${found}`}
           {running === undefined &&
             done === all.length &&
@@ -89,12 +89,7 @@ function Standing({
         </Text>
       )}
       {running !== undefined && (
-        <Progress
-          value={(100 * done) / all.length}
-          size="sm"
-          mb={6}
-          aria-label="Verified trajectories"
-        />
+        <Progress value={(100 * done) / all.length} size="sm" mb={6} aria-label="Verified worlds" />
       )}
     </div>
   );

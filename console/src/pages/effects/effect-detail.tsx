@@ -4,10 +4,12 @@ import { Link } from 'wouter';
 import { useMe } from '../../api/queries.ts';
 import { EntryLink } from '../../parts/entry-link.tsx';
 import { Fact, Facts } from '../../parts/facts.tsx';
+import { World } from '../../parts/halted.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
 import { Ago } from '../../parts/instant.tsx';
 import { Part } from '../../parts/part.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
+import { Term } from '../../parts/term.tsx';
 import { EffectCallCard } from './effect-call-card.tsx';
 import { wordsOf } from './effect-list.tsx';
 import { useEffectTransaction, type WholeTransaction } from './effects-query.ts';
@@ -77,14 +79,14 @@ function Head({ transaction }: { readonly transaction: WholeTransaction }) {
         )}
         <Fact name="Epoch">{`${epoch}`}</Fact>
         <Fact name="Principal">{principal}</Fact>
-        <Fact name="Trajectory">
+        <Fact name="World">
           <Anchor
             component={Link}
             href={`/agents/${encodeURIComponent(trajectory_id)}`}
             size="sm"
             underline="always"
           >
-            <Inert>{trajectory_id}</Inert>
+            <World id={trajectory_id} />
           </Anchor>
         </Fact>
         <Fact name="Writ">
@@ -111,7 +113,9 @@ function Resources({ transaction }: { readonly transaction: WholeTransaction }) 
         <Table.Tr>
           <Table.Th>Resource</Table.Th>
           <Table.Th w={80}>Access</Table.Th>
-          <Table.Th>Frontier</Table.Th>
+          <Table.Th>
+            <Term>Frontier</Term>
+          </Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>

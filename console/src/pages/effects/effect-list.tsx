@@ -1,6 +1,7 @@
 import { Group, Text, UnstyledButton } from '@mantine/core';
 import { counted } from '../../parts/counted.ts';
 import { CutText } from '../../parts/cut-text.tsx';
+import { World } from '../../parts/halted.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
 import { Ago } from '../../parts/instant.tsx';
 import classes from '../../parts/rows.module.css';
@@ -59,7 +60,7 @@ function Row({ transaction, isOpen, onOpen }: RowProps) {
       <Group justify="space-between" gap="0 12px">
         <CutText size="xs" c="dimmed">
           <Inert>{stateOf(transaction)}</Inert> · <Inert>{principal}</Inert> in{' '}
-          <Inert>{trajectory_id}</Inert>
+          <World id={trajectory_id} />
           {failures > 0 && ` · ${failedText(failures)}`}
         </CutText>
         <Group gap="0 12px">
@@ -72,7 +73,7 @@ function Row({ transaction, isOpen, onOpen }: RowProps) {
   );
 }
 
-/** What the transaction does: as its domain says it, or else its first call and the number of others. */
+/** A transaction as its domain says it, or else its first call and the number of others. */
 export function wordsOf({ title, effects }: Pick<Transaction, 'title' | 'effects'>): string {
   const [first, ...others] = effects;
   if (title !== undefined) return title;

@@ -71,8 +71,8 @@ export default function EffectsPage() {
       </Group>
       <TextInput
         size="xs"
-        aria-label="Trajectory"
-        placeholder="Trajectory: all"
+        aria-label="World"
+        placeholder="World: all"
         key={trajectory ?? ''}
         defaultValue={trajectory ?? ''}
         onBlur={(event) => filter('trajectory', event.currentTarget.value.trim())}

@@ -2,6 +2,7 @@ import { Anchor, Text } from '@mantine/core';
 import { Link } from 'wouter';
 import { Inert } from '../../parts/inert-text.tsx';
 import { Empty } from '../../parts/states.tsx';
+import { Term } from '../../parts/term.tsx';
 import type { Transaction } from './effects-query.ts';
 import { FateMark, ShapeMark } from './fate-mark.tsx';
 import { type Lane, lanesOf } from './lanes.ts';
@@ -38,7 +39,7 @@ export function ResourceLanes({ transactions, hrefOf }: LanesProps) {
                 Resource
               </th>
               <th scope="col" className={classes.frontier}>
-                Frontier
+                <Term>Frontier</Term>
               </th>
               {epochs.map((epoch) => (
                 <th key={epoch} scope="col" className={classes.epoch}>

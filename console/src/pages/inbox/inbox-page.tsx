@@ -20,7 +20,7 @@ import { type Arranged, groupingOf, InboxFilters, orderOf } from './inbox-filter
 const NONE: readonly Card[] = [];
 
 /** The proposals that wait: a list, and the one that is decided now. */
-export function InboxPage() {
+export default function InboxPage() {
   const { id } = useParams<{ readonly id?: string }>();
   const [, navigate] = useLocation();
   const [search, setSearch] = useSearchParams();

@@ -38,7 +38,10 @@ export default function IncidentsPage() {
       ) : (
         <Text size="sm">Auditors and administrators search the ledger.</Text>
       )}
-      <Section title="Responses" about="Approved by a person, and carried out by the server.">
+      <Section
+        title="Responses"
+        about="Proposed, or approved by a person and carried out by the server."
+      >
         <Responses />
       </Section>
     </div>

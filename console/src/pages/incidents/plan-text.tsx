@@ -35,7 +35,7 @@ export function PlanText({ steps, remains }: Pick<Plan, 'steps' | 'remains'>) {
                   <Inert>{what.replace(HASH, (hash) => `${hash.slice(0, 12)}…`)}</Inert>
                   {entry !== undefined && (
                     <>
-                      , <EntryLink id={entry} />
+                      , <EntryLink id={entry} />, <EntryLink id={entry} as="try a correction" />
                     </>
                   )}
                   <Text size="sm" c="dimmed" className="wraps">

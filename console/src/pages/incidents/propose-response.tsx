@@ -40,6 +40,8 @@ export function ProposeResponse({ start }: { readonly start: Start }) {
   );
 }
 
+const NO_STEP = 'No step undoes anything here, so there is nothing to approve.';
+
 interface DialogProps {
   readonly start: Start;
   readonly proposalKey: string;
@@ -50,15 +52,16 @@ interface DialogProps {
 function ProposeDialog({ start, proposalKey, onClose, onProposed }: DialogProps) {
   const plan = usePlan(start);
   const propose = usePropose(start, proposalKey);
+  const hasNoStep = plan.data?.steps.length === 0;
   return (
     <ConfirmDialog
       title="Propose this response?"
       action="Propose"
       needsReason
       isPending={propose.isPending || plan.isPending}
-      error={propose.error}
+      error={hasNoStep ? new Error(NO_STEP) : propose.error}
       onConfirm={(because) => {
-        if (plan.data !== undefined)
+        if (plan.data !== undefined && !hasNoStep)
           propose.mutate(because, { onSuccess: ({ approval }) => onProposed(approval) });
       }}
       onClose={onClose}

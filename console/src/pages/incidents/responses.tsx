@@ -1,19 +1,33 @@
-import { Stack, Text } from '@mantine/core';
+import { Anchor, Stack, Text } from '@mantine/core';
+import { Link } from 'wouter';
 import { Inert } from '../../parts/inert-text.tsx';
 import { Ago } from '../../parts/instant.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
+import { useWaiting } from '../inbox/approvals-query.ts';
 import { type Incident, useIncidents } from './incidents-query.ts';
+import { INCIDENTS } from './incidents-trajectory.ts';
 import { PlanText } from './plan-text.tsx';
 
-/** The approved responses, newest first, each with its outcomes. */
+/** The proposed responses, and the approved ones, newest first, each with its outcomes. */
 export function Responses() {
   const found = useIncidents();
+  const { cards = [] } = useWaiting(false).data ?? {};
+  const waiting = cards.filter((one) => one.trajectory_id === INCIDENTS && one.action === 'open');
   if (found.isPending) return <Loading what="the responses" />;
   if (found.data === undefined)
     return <Failed error={found.error} retry={() => void found.refetch()} />;
-  if (found.data.length === 0) return <Text size="sm">No response is approved yet.</Text>;
+  if (found.data.length === 0 && waiting.length === 0)
+    return <Text size="sm">No response is proposed or approved yet.</Text>;
   return (
     <Stack gap="md">
+      {waiting.map(({ id, page, title, requester, at }) => (
+        <Text key={id} size="sm">
+          <Anchor component={Link} href={page} size="sm" underline="always">
+            <Inert>{title}</Inert>
+          </Anchor>{' '}
+          waits for a person, proposed by <Inert>{requester}</Inert> <Ago at={at} />
+        </Text>
+      ))}
       {found.data.map((incident) => (
         <Response key={incident.id} incident={incident} />
       ))}

@@ -37,7 +37,7 @@ export default function MemoryPage() {
           </Text>
           <Group gap="xs" grow align="flex-start">
             <Picker
-              label="Trajectory"
+              label="World"
               names={trajectories.data?.map(({ id }) => id) ?? []}
               chosen={trajectory}
               onChoose={(next) => go({ ...NO_CHOICE, trajectory: next, space: undefined })}
@@ -59,11 +59,9 @@ export default function MemoryPage() {
             }}
           />
         )}
-        {trajectories.isPending && <Loading what="trajectories" />}
+        {trajectories.isPending && <Loading what="worlds" />}
         {trajectories.data?.length === 0 && trajectory === undefined && (
-          <Empty title="No trajectory has a memory">
-            A domain declares a memory by its predicates.
-          </Empty>
+          <Empty title="No world has a memory">A domain declares a memory by its predicates.</Empty>
         )}
         {spaces.data?.length === 0 && space === undefined && (
           <Empty title="No fact is recorded yet">

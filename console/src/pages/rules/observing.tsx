@@ -13,7 +13,7 @@ export function Observing() {
     const { trajectory_id: id } = world;
     return [
       <Text key={id} role="note" size="sm" px="md" py={4} bg="var(--mantine-color-yellow-light)">
-        <Link href={`/agents/${encodeURIComponent(id)}`}>
+        <Link href="/rules">
           <Inert>{id}</Inert>
         </Link>
         : <Inert>{said}</Inert>

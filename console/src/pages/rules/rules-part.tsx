@@ -16,12 +16,12 @@ const SAID: Readonly<Record<RuleCount['set'], Readonly<Record<RuleCount['ruling'
 export function RulesPart({ trajectory }: { readonly trajectory: string }) {
   return (
     <Part title="Rules in the last seven days">
-      <Report trajectory={trajectory} />
+      <RulesReport trajectory={trajectory} />
     </Part>
   );
 }
 
-function Report({ trajectory }: { readonly trajectory: string }) {
+export function RulesReport({ trajectory }: { readonly trajectory: string }) {
   const found = useRulesReport(trajectory);
   if (found.isPending) return <Loading what="the report" />;
   if (found.data === undefined)

@@ -17,6 +17,15 @@ export function useRulesInForce() {
   });
 }
 
+/** The text of the rules file of the server, if it has one. */
+export function useRulesFile(isWanted: boolean) {
+  return useQuery({
+    queryKey: ['rules-file'],
+    enabled: isWanted,
+    queryFn: () => dataOf(api.GET('/v1/rules', { params: { query: { text: 'true' } } })),
+  });
+}
+
 /** Questions and refusals of the last seven days, also those that were only recorded. */
 export function useRulesReport(trajectory: string) {
   return useQuery({

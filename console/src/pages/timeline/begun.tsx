@@ -17,7 +17,7 @@ export function Begun({ entry }: { readonly entry: EntryDocument }) {
   const { domain, note, writs, compiler_version } = begun;
   return (
     <>
-      <Part title="How the trajectory began">
+      <Part title="How it began">
         <Facts>
           <Fact name="Domain">{`${domain.name}, version ${domain.version}`}</Fact>
           {note !== undefined && <Fact name="Note">{note}</Fact>}

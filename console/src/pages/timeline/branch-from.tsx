@@ -75,7 +75,7 @@ function BranchForm({
           />
           <TextInput
             label="Name"
-            description="Of the new trajectory. Without one, it gets a name."
+            description="Of the new world. Without one, it gets a name."
             maxLength={128}
             value={name}
             onChange={(event) => setName(event.currentTarget.value)}

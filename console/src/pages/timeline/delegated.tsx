@@ -19,7 +19,7 @@ export function Delegated({ entry }: { readonly entry: EntryDocument }) {
       <Part title="Delegation">
         <Facts>
           <Fact name="Task">{task}</Fact>
-          <Fact name="Trajectory">
+          <Fact name="World">
             <Anchor component={Link} href={timelineHref(child)} size="sm">
               {visible(child)}
             </Anchor>

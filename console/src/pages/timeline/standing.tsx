@@ -27,7 +27,7 @@ export function Standing({ id }: { readonly id: string }) {
       </>
     );
   const { entry_id } = (data.ruling ?? {}) as { readonly entry_id?: string };
-  return entry_id === undefined ? 'void: its trajectory moved on' : <Decided by={entry_id} />;
+  return entry_id === undefined ? 'void: its world moved on' : <Decided by={entry_id} />;
 }
 
 /** The decision: its ruling, the person, and the entry. */

@@ -3,6 +3,7 @@ import { visible } from 'assize/internal/views/visible.ts';
 import { Redirect } from 'wouter';
 import { useAllTrajectories } from '../../api/trajectories-query.ts';
 import { timelineHref } from '../../parts/addresses.ts';
+import { HaltedChip } from '../../parts/halted.tsx';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
 import { AllEntries } from './all-entries.tsx';
 import { useHead } from './entries-query.ts';
@@ -27,12 +28,12 @@ export default function TimelinePage() {
 /** Goes to the trajectory with the newest entry. */
 function Newest() {
   const { data, error, isPending, isFetching, refetch } = useAllTrajectories();
-  if (isPending || isFetching) return <Loading what="the trajectories" />;
+  if (isPending || isFetching) return <Loading what="the worlds" />;
   if (data === undefined) return <Failed error={error} retry={() => void refetch()} />;
   const [newest] = data.toSorted((a, b) => ((a.at ?? '') < (b.at ?? '') ? 1 : -1));
   if (newest !== undefined) return <Redirect to={timelineHref(newest.trajectory_id)} replace />;
   return (
-    <Empty isPage title="There is no trajectory">
+    <Empty isPage title="There is no world">
       An administrator creates one. Its entries appear here at once.
     </Empty>
   );
@@ -58,6 +59,7 @@ function Timeline({ trajectory, address }: TimelineProps) {
             <Text fw={700} fz={18} aria-hidden>
               Timeline
             </Text>
+            <HaltedChip world={trajectory} />
             <TrajectoryPicker
               trajectory={trajectory}
               entries={head.data === undefined ? undefined : head.data + 1}

@@ -27,10 +27,10 @@ export function TrajectoryPicker({ trajectory, entries }: PickerProps) {
       maw={340}
       searchable
       allowDeselect={false}
-      aria-label="Trajectory"
+      aria-label="World"
       value={trajectory}
       limit={200}
-      nothingFoundMessage="No such trajectory."
+      nothingFoundMessage="No such world."
       data={options}
       onChange={(id) => id !== null && navigate(timelineHref(id))}
     />

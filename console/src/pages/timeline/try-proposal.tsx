@@ -37,7 +37,7 @@ export function TryProposal({ entry }: { readonly entry: EntryDocument }) {
   if (principals.length === 0)
     return (
       <Empty title="No agent of the configuration has acted here">
-        A proposal is judged under the grant of an agent, and this trajectory has none yet.
+        A proposal is judged under the grant of an agent, and this world has none yet.
       </Empty>
     );
   const own = agents.find(({ id }) => id === writIdOf(entry))?.writ.subject;

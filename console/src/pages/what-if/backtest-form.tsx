@@ -4,6 +4,7 @@ import { useSearchParams } from 'wouter';
 import { useDomains } from '../../api/domain-query.ts';
 import type { TrajectoryInfo } from '../../api/trajectories-query.ts';
 import { Failed, Loading } from '../../parts/states.tsx';
+import { useRulesFile } from '../rules/rules-query.ts';
 import { askedBy, type BacktestBody, choicesOf } from './choices.ts';
 import { exampleRules, useEditedRules } from './edited-rules.ts';
 import { RulesField } from './rules-field.tsx';
@@ -28,10 +29,12 @@ interface FormProps {
 /** The choices of a backtest of one trajectory. */
 export function BacktestForm(props: FormProps) {
   const domains = useDomains();
-  if (domains.isPending) return <Loading what="the domains" />;
+  const isGateway = props.trajectory.domain.name === 'gateway';
+  const file = useRulesFile(isGateway);
+  if (domains.isPending || (isGateway && file.isPending)) return <Loading what="the rules" />;
   if (domains.data === undefined)
     return <Failed error={domains.error} retry={() => void domains.refetch()} />;
-  return <Form {...props} domains={domains.data} />;
+  return <Form {...props} domains={domains.data} file={file.data?.file} />;
 }
 
 function Form({
@@ -41,19 +44,26 @@ function Form({
   onChanged,
   onRestore,
   domains,
-}: FormProps & { readonly domains: readonly Domain[] }) {
+  file,
+}: FormProps & {
+  readonly domains: readonly Domain[];
+  /** The rules file in force in the world. */
+  readonly file: string | undefined;
+}) {
   const [search] = useSearchParams();
-  const example = exampleRules(recordedDomain(domains, trajectory)?.actions[0]?.name ?? '**');
+  const isFile = file !== undefined;
+  const example =
+    file ?? exampleRules(recordedDomain(domains, trajectory)?.actions[0]?.name ?? '**');
   const choices = choicesOf(search);
   const {
     text: rules,
     edit: setRules,
     keep,
-  } = useEditedRules(trajectory.trajectory_id, example, choices.table);
+  } = useEditedRules(trajectory.trajectory_id, example, choices.table, isFile);
   const { tries, domain, from, to } = choices;
-  const next = askedBy(trajectory.trajectory_id, choices, rules);
+  const next = askedBy(trajectory.trajectory_id, choices, rules, isFile);
   const choose = useChoose();
-  const table = tries === 'rules' ? tableAddressOf(rules, example) : undefined;
+  const table = tries === 'rules' ? tableAddressOf(rules, example, isFile) : undefined;
   const run = () => {
     if (!('body' in next)) return;
     if (tries === 'rules') keep(table);
@@ -65,8 +75,8 @@ function Form({
     const ran =
       choices.table === null
         ? example
-        : (tableOf(choices.table) ?? (table === choices.table ? rules : ''));
-    const shown = askedBy(trajectory.trajectory_id, choices, ran);
+        : (tableOf(choices.table, isFile) ?? (table === choices.table ? rules : ''));
+    const shown = askedBy(trajectory.trajectory_id, choices, ran, isFile);
     if (search.has('run') && 'body' in shown) onRestore(shown.body);
   }, []);
   const hasNoVersion = tries === 'domain' && otherVersions(domains, trajectory).length === 0;
@@ -100,6 +110,8 @@ function Form({
       {tries === 'rules' ? (
         <RulesField
           value={rules}
+          begun={example}
+          isFile={isFile}
           onChange={setRules}
           onRun={run}
           onReset={rules === example ? undefined : () => setRules(example)}

@@ -30,6 +30,7 @@ export type Asked = { readonly body: BacktestBody } | { readonly lacks: string }
 export interface BacktestBody {
   readonly trajectories: string[];
   readonly rules?: unknown;
+  readonly rules_file?: string;
   readonly domain_hash?: string;
   readonly from_seq?: number;
   readonly to_seq?: number;
@@ -43,6 +44,7 @@ export function askedBy(
   trajectory: string,
   { tries, domain, from, to }: Choices,
   rules: string,
+  isFile = false,
 ): Asked {
   if (from !== undefined && to !== undefined && from > to)
     return { lacks: 'The first entry is after the last one.' };
@@ -55,6 +57,7 @@ export function askedBy(
     return domain === undefined
       ? { lacks: 'Choose a version.' }
       : { body: { ...body, domain_hash: domain } };
+  if (isFile) return { body: { ...body, rules_file: rules } };
   try {
     return { body: { ...body, rules: JSON.parse(rules) } };
   } catch {

@@ -23,10 +23,12 @@ export function useEditedRules(
   trajectory: string,
   example: string,
   address: string | null,
+  isFile: boolean,
 ): EditedRules {
   const key = `assize:what-if:${trajectory}`;
   const [text, setText] = useState(
-    () => draftOf(key, address) ?? tableOf(address ?? '') ?? example,
+    () =>
+      draftOf(key, address) ?? (address === null ? undefined : tableOf(address, isFile)) ?? example,
   );
   const store = (draft: Draft): void => {
     if (draft.text === example && draft.address === null) sessionStorage.removeItem(key);

@@ -124,7 +124,7 @@ function Tried({ trajectory, id }: { readonly trajectory: string; readonly id: s
   if (report === undefined)
     return (
       <Text size="sm">
-        The runs have changed, or the trajectory has no rules file. Find the rules again.
+        The runs have changed, or the world has no rules file. Find the rules again.
       </Text>
     );
   const { difference_count: count, judged, changes, differences } = report;

@@ -134,7 +134,7 @@ function NoneConfigured({ domain }: { readonly domain: string }) {
         No simulation is configured for the domain <Inert>{domain}</Inert>
       </Text>
       <Text size="sm">
-        A simulation continues a trajectory in memory, with other agents, models or policies. Its
+        A simulation continues a world in memory, with other agents, models or policies. Its
         variants are code, so the configuration of the server names them, as{' '}
         <code>simulations</code>.
       </Text>

@@ -6,19 +6,20 @@ const ADDRESS_MAX = 4_000;
 const ESCAPED_MAX = 12_000;
 
 /**
- * A rule table as the address of the page has it: as JSON, or `sha256:` and a digest of a long one.
- * Undefined for the example, and for a text that is not JSON.
+ * A rule table or a rules file as an address has it: its text, or `sha256:` and a digest
+ * of a long one. Undefined for the example, and for a table that is not JSON.
  */
-export function tableAddressOf(text: string, example: string): string | undefined {
-  const table = compact(text);
-  if (table === undefined || table === compact(example)) return undefined;
+export function tableAddressOf(text: string, example: string, isFile = false): string | undefined {
+  const [table, begun] = isFile ? [text, example] : [compact(text), compact(example)];
+  if (table === undefined || table === begun) return undefined;
   const isShort =
     table.length <= ADDRESS_MAX && new URLSearchParams({ table }).toString().length <= ESCAPED_MAX;
   return isShort ? table : `sha256:${hashOf(table)}`;
 }
 
 /** The text of a table that an address has. Undefined if it has a digest, or no JSON. */
-export function tableOf(address: string): string | undefined {
+export function tableOf(address: string, isFile = false): string | undefined {
+  if (isFile) return address.startsWith('sha256:') ? undefined : address;
   try {
     return JSON.stringify(JSON.parse(address), null, 2);
   } catch {

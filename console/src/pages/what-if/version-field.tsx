@@ -18,8 +18,8 @@ export function VersionField({ domains, trajectory, value, onChange }: FieldProp
   if (versions.length === 0)
     return (
       <Text size="sm">
-        The trajectory has <Inert>{`${name}@${version}`}</Inert>, and the server has no other
-        version of it. Add one to the configuration of the server, or try a rule table.
+        The world has <Inert>{`${name}@${version}`}</Inert>, and the server has no other version of
+        it. Add one to the configuration of the server, or try a rule table.
       </Text>
     );
   return (

@@ -1,7 +1,7 @@
-import { Select, Text, Title } from '@mantine/core';
+import { Anchor, Select, Text, Title } from '@mantine/core';
 import { visible } from 'assize/internal/views/visible.ts';
 import { useEffect, useRef, useState } from 'react';
-import { useLocation, useParams, useSearchParams } from 'wouter';
+import { Link, useLocation, useParams, useSearchParams } from 'wouter';
 import { type TrajectoryInfo, useAllTrajectories } from '../../api/trajectories-query.ts';
 import { decoded } from '../../parts/addresses.ts';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
@@ -39,23 +39,26 @@ export default function WhatIfPage() {
     <div className={classes.page}>
       <section className={classes.choices} aria-label="Choices">
         <Title order={1} size="h4" mb={2}>
-          What-if
+          Lab
         </Title>
         <Text size="sm" c="dimmed" mb="md">
           Rule on recorded proposals again, under other rules, or continue in memory with other
-          agents. Nothing is written.
+          agents. Nothing is written.{' '}
+          <Anchor component={Link} href="/rules" size="sm" underline="always">
+            What the rules in force did
+          </Anchor>
         </Text>
-        {trajectories.isPending && <Loading what="the trajectories" />}
+        {trajectories.isPending && <Loading what="the worlds" />}
         {trajectories.error !== null && (
           <Failed error={trajectories.error} retry={() => void trajectories.refetch()} />
         )}
         {trajectories.data !== undefined && trajectories.data.length > 0 && (
           <Select
             size="xs"
-            label="Trajectory"
-            placeholder="Choose a trajectory"
+            label="World"
+            placeholder="Choose a world"
             searchable
-            nothingFoundMessage="No trajectory has this name."
+            nothingFoundMessage="No world has this name."
             data={trajectories.data.map(({ trajectory_id, entries }) => ({
               value: trajectory_id,
               label: `${visible(trajectory_id)} (${entries.toLocaleString('en')})`,
@@ -120,13 +123,9 @@ interface NoResultProps {
 function NoResult({ id, found, all }: NoResultProps) {
   const [search] = useSearchParams();
   if (all?.length === 0)
-    return (
-      <Empty title="There is no trajectory">
-        A trajectory with recorded proposals appears here.
-      </Empty>
-    );
+    return <Empty title="There is no world">A world with recorded proposals appears here.</Empty>;
   if (id !== undefined && all !== undefined && found === undefined)
-    return <Empty title="There is no such trajectory">Choose one of the list.</Empty>;
+    return <Empty title="There is no such world">Choose one of the list.</Empty>;
   if (found !== undefined && search.has('run') && isUnreadable(search.get('table')))
     return (
       <Empty title="This link was made with another rule table">
@@ -134,7 +133,7 @@ function NoResult({ id, found, all }: NoResultProps) {
       </Empty>
     );
   return (
-    <Empty title={id === undefined ? 'Choose a trajectory' : 'Run the backtest'}>
+    <Empty title={id === undefined ? 'Choose a world' : 'Run the backtest'}>
       The first ruling that differs appears here, with counts and a list of all that differ. Keys: j
       and k move, Enter opens an entry.
     </Empty>

@@ -9,7 +9,9 @@ import {
   ServerError,
   shownRulingForm,
 } from '@assize/command/operation';
-import type { Json } from 'assize/internal/base';
+import { gatewayUnder, readRules } from '@assize/gate/internal/gateway';
+import { isAssizeError, type Json } from 'assize/internal/base';
+import type { Domain } from 'assize/internal/kernel';
 import { z } from 'zod';
 import { backtestStore } from '#replay';
 import { type AuditService, operation } from './service.ts';
@@ -61,6 +63,11 @@ const backtest = operation({
     .strictObject({
       trajectories: z.array(name).min(1).max(1_000),
       rules: json.optional().describe('a rule table, as docs/guide/policies.md describes it'),
+      rules_file: z
+        .string()
+        .max(1_048_576)
+        .optional()
+        .describe('the text of a rules file, for trajectories of the domain `gateway`'),
       domain_hash: name.optional(),
       from_seq: z
         .number()
@@ -89,20 +96,25 @@ const backtest = operation({
     const {
       trajectories,
       rules,
+      rules_file: file,
       domain_hash: hash,
       from_seq: fromSeq,
       to_seq: toSeq,
       limit,
     } = body;
-    const instead = service.domains.filter((domain) => domain.hash === hash);
-    if (hash !== undefined && instead.length === 0)
+    const versions = service.domains.filter((domain) => domain.hash === hash);
+    if (hash !== undefined && versions.length === 0)
       throw new ServerError(
         'not_found',
         `There is no domain ${hash}. List them with GET /v1/domains.`,
       );
-    if (rules === undefined && hash === undefined) {
-      const findings = [{ pointer: '/body', message: 'needs `rules`, `domain_hash`, or both' }];
-      const what = 'The request is not valid: a backtest needs `rules`, `domain_hash`, or both.';
+    const instead = file === undefined ? versions : [domainUnder(file)];
+    if (rules === undefined && file === undefined && hash === undefined) {
+      const findings = [
+        { pointer: '/body', message: 'needs `rules`, `rules_file` or `domain_hash`' },
+      ];
+      const what =
+        'The request is not valid: a backtest needs `rules`, `rules_file` or `domain_hash`.';
       throw new ServerError('invalid_request', what, { evidence: { findings } });
     }
     for (const trajectory of trajectories)
@@ -121,5 +133,15 @@ const backtest = operation({
     return { body: { reports: reports as unknown as z.input<typeof backtestForm>[] } };
   },
 });
+
+/** @throws ServerError `invalid_request` for a text that is no rules file */
+function domainUnder(file: string): Domain {
+  try {
+    return gatewayUnder(readRules(file).rules) as unknown as Domain;
+  } catch (error) {
+    if (!isAssizeError(error, 'bad_rules')) throw error;
+    throw new ServerError('invalid_request', error.message);
+  }
+}
 
 export const backtests: readonly Operation<AuditService>[] = [backtest];

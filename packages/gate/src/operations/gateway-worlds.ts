@@ -110,6 +110,11 @@ export class GatewayWorlds {
           ]);
   }
 
+  /** The file of the server's own rules. Undefined: it has none. */
+  get rulesFile(): string | undefined {
+    return this.#options.rules && this.#options.rulesFile;
+  }
+
   /** The worlds of the configuration. */
   get worlds(): readonly string[] {
     const { worlds } = this.#options;

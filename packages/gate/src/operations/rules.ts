@@ -1,4 +1,13 @@
-import { hash, instant, json, name, type Operation, READERS } from '@assize/command/operation';
+import { readFile } from 'node:fs/promises';
+import {
+  flag,
+  hash,
+  instant,
+  json,
+  name,
+  type Operation,
+  READERS,
+} from '@assize/command/operation';
 import type { Instant } from 'assize/internal/canon';
 import { Trajectory } from 'assize/internal/runtime';
 import { z } from 'zod';
@@ -33,8 +42,12 @@ const list = operation({
   summary:
     'The rules in force in the worlds of the gateway domain, and what of them only observes.',
   kinds: READERS,
-  answer: z.strictObject({ worlds: z.array(worldForm) }),
-  run: async ({ service }) => {
+  query: z.strictObject({ text: flag.optional().describe('adds the text of the rules file') }),
+  answer: z.strictObject({
+    worlds: z.array(worldForm),
+    file: z.string().optional().describe('the rules file of the server, as it is now'),
+  }),
+  run: async ({ query, service }) => {
     const now = service.clock.now();
     const worlds: z.input<typeof worldForm>[] = [];
     for (const id of service.gateways.worlds) {
@@ -44,7 +57,8 @@ const list = operation({
       );
       worlds.push({ trajectory_id: id, ...status } as z.input<typeof worldForm>);
     }
-    return { body: { worlds } };
+    const path = query.text === true ? service.gateways.rulesFile : undefined;
+    return { body: { worlds, ...(path && { file: await readFile(path, 'utf8') }) } };
   },
 });
 

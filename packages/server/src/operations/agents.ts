@@ -6,14 +6,19 @@ import {
   json,
   name,
   type Operation,
+  PAGE_DEFAULT,
   READERS,
   rulingForm,
   ServerError,
 } from '@assize/command/operation';
+import { addMicros } from 'assize/internal/canon';
 import { AGENTS, type AgentsState, changeAgent } from 'assize/internal/config';
+import { integrateLog } from 'assize/internal/ledger';
 import { Trajectory } from 'assize/internal/runtime';
-import { rulingView } from 'assize/internal/views';
+import { rulingView, summaryOf } from 'assize/internal/views';
 import { z } from 'zod';
+import { named } from '../activity/entry-facts.ts';
+import { findEntries } from '../activity/find-entries.ts';
 import { problemOf } from '../problems/problem.ts';
 import { operation, type ServerService } from '../service.ts';
 
@@ -36,6 +41,19 @@ const list = operation({
           since: instant.optional(),
           by: z.string().optional(),
           reason: z.string().optional(),
+          last: z
+            .strictObject({
+              trajectory_id: z.string(),
+              seq: z.number().int(),
+              at: z.string(),
+              ruling: z.string(),
+              action: z.string().optional(),
+              title: z.string().optional(),
+            })
+            .optional()
+            .describe('its newest entry'),
+          worlds: z.array(z.string()).describe('the trajectories of its newest 100 entries'),
+          refused: z.number().int().describe('refusals of the last 24 hours, 100 at most'),
         })
         .meta({ id: 'Agent', description: 'An agent of the store, and whether it may act.' }),
     ),
@@ -46,15 +64,40 @@ const list = operation({
       kinds.includes('agent'),
     );
     const names = new Set([...configured.map((one) => one.name), ...Object.keys(recorded)]);
-    const agents = [...names].sort().map((name) => {
+    const agents = [];
+    for (const name of [...names].sort()) {
       const grants = configured.find((one) => one.name === name)?.grants ?? [];
       const { is, at, by, reason } = recorded[name] ?? { is: 'restored' as const };
       const stop = is === 'restored' ? { is: 'active' as const } : { is, since: at, by, reason };
-      return { name, grants: grants.map((grant) => ({ ...grant })) as never[], ...stop };
-    });
+      const given = grants.map((grant) => ({ ...grant })) as never[];
+      agents.push({ name, grants: given, ...stop, ...(await activityOf(service, name)) });
+    }
     return { body: { agents: agents as never } };
   },
 });
+
+const DAY_MICROS = 24 * 3_600 * 1_000_000;
+
+/** The newest entry of an agent, its worlds, and the number of its refusals. */
+async function activityOf({ store, activity, actions, clock }: ServerService, agent: string) {
+  const log = { size: await integrateLog(store), logged: store.logged.bind(store) };
+  const by = named('by', agent);
+  const { entries } = await findEntries(log, activity, { names: [by], limit: PAGE_DEFAULT });
+  const { entries: refused } = await findEntries(log, activity, {
+    names: [by, named('ruling', 'rejected')],
+    since: addMicros(clock.now(), -DAY_MICROS),
+    limit: PAGE_DEFAULT,
+  });
+  const row = entries[0]?.row;
+  const { trajectory_id = '' } = row ?? {};
+  const { seq, at, ruling, action, title } =
+    (row && summaryOf(row, { actions: await actions.of(trajectory_id) })) ?? {};
+  return {
+    ...(row && { last: { trajectory_id, seq, at, ruling, action, title } }),
+    worlds: [...new Set(entries.map((one) => one.row.trajectory_id))],
+    refused: refused.length,
+  };
+}
 
 async function agentsState({ assize, store }: ServerService): Promise<AgentsState> {
   if ((await store.head(AGENTS)) === undefined) return { agents: {} };

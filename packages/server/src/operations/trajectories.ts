@@ -3,6 +3,7 @@ import {
   ANYBODY,
   callerTrajectory,
   entryNamed,
+  flag,
   hash,
   headOf,
   instant,
@@ -68,17 +69,22 @@ const list = operation({
   path: '/v1/trajectories',
   summary: 'The trajectories of the store, by id. An agent sees those of its grants.',
   kinds: ANYBODY,
-  query: z.strictObject({ domain: name.optional(), ...page }),
+  query: z.strictObject({
+    domain: name.optional(),
+    halted: flag.optional().describe('only trajectories that are halted'),
+    ...page,
+  }),
   answer: z.strictObject({ trajectories: z.array(trajectoryForm), next }),
   run: async ({ query, caller, service }) => {
-    const { domain, cursor = '', limit = PAGE_DEFAULT } = query;
-    const all = (await service.store.trajectories())
-      .map(({ trajectory_id }) => trajectory_id)
-      .filter((id) => id > cursor)
-      .sort((a, b) => (a < b ? -1 : 1));
+    const { domain, halted: isHalted = false, cursor = '', limit = PAGE_DEFAULT } = query;
+    const names = isHalted
+      ? await service.assize.namesToReview()
+      : (await service.store.trajectories()).map(({ trajectory_id }) => trajectory_id);
+    const all = names.filter((id) => id > cursor).sort((a, b) => (a < b ? -1 : 1));
     const trajectories: z.input<typeof trajectoryForm>[] = [];
     for (const id of all) {
       if (!isOfKind(caller, READERS) && !(await service.grants.mayAct(caller, id))) continue;
+      if (isHalted && !(await isHaltedNow(service, id))) continue;
       const shown = await viewOf(service, await headOf({ service }, id));
       if (domain !== undefined && shown.domain.name !== domain) continue;
       if (trajectories.length === limit)
@@ -325,6 +331,18 @@ function paramsOf(text: string | undefined): Record<string, string> {
       evidence: { findings },
     },
   );
+}
+
+/** One that does not verify accepts nothing, and is no halted one. */
+async function isHaltedNow({ assize }: ServerService, id: string): Promise<boolean> {
+  try {
+    const trajectory = await assize.open(id);
+    await Trajectory.catchUp(trajectory);
+    return trajectory.halted !== undefined;
+  } catch (error) {
+    if (isAssizeError(error, 'invalid_ledger')) return false;
+    throw error;
+  }
 }
 
 /** A trajectory by its last entry. Its first entry says where it came from. */

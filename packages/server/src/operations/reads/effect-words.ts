@@ -8,9 +8,9 @@ import type { ServerService } from '../../service.ts';
 export interface EffectWords {
   /** The time of its commit, or else of the entry that ended it or came before it. */
   readonly at?: string;
-  /** What its action does, as the domain presents it. */
+  /** The action in words, as the domain presents it. */
   readonly title?: string;
-  /** What each call does. Undefined after an erasure. */
+  /** Each call in words. Undefined after an erasure. */
   readonly calls: readonly (string | undefined)[];
 }
 
