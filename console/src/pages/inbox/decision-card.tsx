@@ -5,6 +5,7 @@ import type { Card } from '../../api/queries.ts';
 import { memoryHref } from '../../parts/addresses.ts';
 import { counted } from '../../parts/counted.ts';
 import { Fact, Facts } from '../../parts/facts.tsx';
+import { World } from '../../parts/halted.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
 import { Ago } from '../../parts/instant.tsx';
 import { askedAs } from './gated-call-of.ts';
@@ -29,7 +30,7 @@ export function DecisionCard({ card, amended }: CardProps) {
         </Badge>
       </Group>
       <Text size="sm" c="dimmed">
-        <Inert>{requester}</Inert> asked <Ago at={at} /> in <Inert>{trajectory_id}</Inert>
+        <Inert>{requester}</Inert> asked <Ago at={at} /> in <World id={trajectory_id} />
         <Inert>{askedAs(card)}</Inert>
       </Text>
       {amended !== undefined && (
