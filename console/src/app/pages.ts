@@ -1,5 +1,3 @@
-import type { Principal } from '../api/queries.ts';
-
 /** A page of the console, as the navigation and the command palette list it. */
 export interface Page {
   readonly path: string;
@@ -8,7 +6,7 @@ export interface Page {
   /** Not in the navigation: reached from the palette, and from other pages. */
   readonly isRare?: true;
   /** The kinds of people that can use it. Default: all. */
-  readonly kinds?: Principal['kinds'];
+  readonly kinds?: readonly string[];
 }
 
 export const PAGES: readonly Page[] = [
@@ -49,6 +47,6 @@ export const PAGES: readonly Page[] = [
 ];
 
 /** The pages that a person can use. */
-export function pagesFor(kinds: Principal['kinds']): readonly Page[] {
+export function pagesFor(kinds: readonly string[]): readonly Page[] {
   return PAGES.filter((page) => page.kinds?.some((kind) => kinds.includes(kind)) ?? true);
 }

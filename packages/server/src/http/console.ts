@@ -15,6 +15,8 @@ const NAMES = [
   'agents',
   'audit',
   'incidents',
+  'needs',
+  'rules',
 ];
 const PAGES = ['/', ...NAMES.flatMap((name) => [`/${name}`, `/${name}/*`])];
 
