@@ -1,5 +1,6 @@
 import { Tooltip } from '@mantine/core';
 import { useEffect, useState } from 'react';
+import { bothInstants, localInstant, rowInstant } from './times.ts';
 
 const FORMAT = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 const UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
@@ -18,9 +19,27 @@ export function Ago({ at }: { readonly at: string }) {
     return () => clearInterval(timer);
   }, []);
   return (
-    <Tooltip label={at}>
+    <Tooltip label={bothInstants(at)}>
       <time dateTime={at}>{distance((Date.parse(at) - now) / 1_000)}</time>
     </Tooltip>
+  );
+}
+
+/** An instant in the reader's time with its zone. UTC is in the tooltip. */
+export function At({ at }: { readonly at: string }) {
+  return (
+    <time dateTime={at} title={at}>
+      {localInstant(at)}
+    </time>
+  );
+}
+
+/** The same in a row: short, with the zone and UTC in the tooltip. */
+export function RowTime({ at }: { readonly at: string }) {
+  return (
+    <time dateTime={at} title={bothInstants(at)}>
+      {rowInstant(at, new Date())}
+    </time>
   );
 }
 

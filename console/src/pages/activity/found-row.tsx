@@ -4,8 +4,8 @@ import { timelineHref } from '../../parts/addresses.ts';
 import { CutText } from '../../parts/cut-text.tsx';
 import { World } from '../../parts/halted.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
+import { RowTime } from '../../parts/instant.tsx';
 import { RulingMark } from '../../parts/ruling-mark.tsx';
-import { TimeOfDay } from '../timeline/time-of-day.tsx';
 import classes from './activity-page.module.css';
 import type { FoundEntry } from './activity-query.ts';
 
@@ -42,7 +42,7 @@ export function FoundRow({
           )}
         </CutText>
         <Text size="xs" c="dimmed" className={classes.when}>
-          {at !== '' && <TimeOfDay at={at} />}
+          {at !== '' && <RowTime at={at} />}
         </Text>
         <CutText size="xs" c="dimmed" className={classes.why}>
           <Inert>{by.join(', ')}</Inert> in <World id={trajectory_id} />

@@ -2,8 +2,8 @@ import { List, Text } from '@mantine/core';
 import { counted } from '../../parts/counted.ts';
 import { EntryLink } from '../../parts/entry-link.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
+import { At } from '../../parts/instant.tsx';
 import { Section } from '../../parts/section.tsx';
-import { shortInstant } from '../../parts/times.ts';
 import { BlastGraph } from './blast-graph.tsx';
 import type { AffectedEntry, Blast } from './incidents-query.ts';
 
@@ -82,7 +82,7 @@ function EntryList({
     <List size="sm" spacing={2}>
       {entries.map(({ id, action, kind, at, is_start, from }) => (
         <List.Item key={id}>
-          <Place id={id} places={places} />: <Inert>{action ?? kind}</Inert>, {shortInstant(at)}
+          <Place id={id} places={places} />: <Inert>{action ?? kind}</Inert>, <At at={at} />
           {is_start && '; start'}
           {from.slice(0, 3).map(({ entry, how }) => (
             <span key={`${how} ${entry}`}>

@@ -1,7 +1,7 @@
 import { useElementSize } from '@mantine/hooks';
 import { useId } from 'react';
 import { useLocation } from 'wouter';
-import { OPEN_END, OPEN_START, periodText, shortInstant } from '../../parts/times.ts';
+import { localInstant, OPEN_END, OPEN_START, periodText } from '../../parts/times.ts';
 import { beginning } from './beginning.ts';
 import classes from './bitemporal-plot.module.css';
 import { type Scale, scaleOf } from './scale.ts';
@@ -230,8 +230,8 @@ function spoken(version: Version): string {
   const { valid_from, valid_to, system_time_start, system_time_end } = version.fact;
   const recorded =
     version.standing === 'refused'
-      ? shortInstant(system_time_start)
-      : periodText(system_time_start, system_time_end);
+      ? localInstant(system_time_start)
+      : periodText(system_time_start, system_time_end, localInstant);
   const held = `True ${periodText(valid_from, valid_to)}. Recorded ${recorded}.`;
   return `${objectText(version)}: ${STANDINGS[version.standing]}. ${held}`;
 }

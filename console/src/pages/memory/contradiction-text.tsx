@@ -1,7 +1,7 @@
 import { List, Text } from '@mantine/core';
 import { EntryLink, type EntryPlace } from '../../parts/entry-link.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
-import { periodText, shortInstant } from '../../parts/times.ts';
+import { localInstant, periodText } from '../../parts/times.ts';
 import classes from './memory-page.module.css';
 import type { Contradiction } from './memory-queries.ts';
 import { strategyText } from './strategy-words.ts';
@@ -17,7 +17,7 @@ interface TextProps {
 
 /** A contradiction: its candidates, the winner, and the rule or person that decided. */
 export function ContradictionText({ of: { fact, witness, decided }, claim, entries }: TextProps) {
-  const when = `true ${periodText(fact.valid_from, fact.valid_to)}, decided at ${shortInstant(fact.system_time_start)}`;
+  const when = `true ${periodText(fact.valid_from, fact.valid_to)}, decided at ${localInstant(fact.system_time_start)}`;
   if (witness === 'erased')
     return (
       <Text size="sm">

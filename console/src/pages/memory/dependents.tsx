@@ -1,8 +1,8 @@
 import { List, Text } from '@mantine/core';
 import { EntryLink } from '../../parts/entry-link.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
+import { At } from '../../parts/instant.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
-import { shortInstant } from '../../parts/times.ts';
 import { useDependents } from './memory-queries.ts';
 
 const HOW = {
@@ -22,7 +22,7 @@ export function Dependents({ entry }: { readonly entry: string }) {
       {found.data.map(({ id, trajectoryId, seq, action, at, how }) => (
         <List.Item key={id}>
           <EntryLink id={id} place={{ trajectoryId, seq }} />: <Inert>{action}</Inert>,{' '}
-          {shortInstant(at)}; {how.map((each) => HOW[each]).join(', and ')}
+          <At at={at} />; {how.map((each) => HOW[each]).join(', and ')}
         </List.Item>
       ))}
     </List>

@@ -4,8 +4,9 @@ import { Link } from 'wouter';
 import { EntryLink } from '../../parts/entry-link.tsx';
 import { Fact, Facts } from '../../parts/facts.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
+import { At } from '../../parts/instant.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
-import { periodText, shortInstant } from '../../parts/times.ts';
+import { periodText } from '../../parts/times.ts';
 import { incidentsHref } from '../incidents/start-address.ts';
 import { STANDINGS } from './bitemporal-plot.tsx';
 import { ContradictionText } from './contradiction-text.tsx';
@@ -147,7 +148,7 @@ function Origin({
           {entries.map((entry) => (
             <List.Item key={entry.id}>
               <EntryLink id={entry.id} place={entry} />: <Inert>{entry.action}</Inert>,{' '}
-              {shortInstant(entry.at)}
+              <At at={entry.at} />
             </List.Item>
           ))}
         </List>

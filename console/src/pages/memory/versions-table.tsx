@@ -1,7 +1,7 @@
 import { Anchor, Table } from '@mantine/core';
 import { Link } from 'wouter';
 import { Inert } from '../../parts/inert-text.tsx';
-import { periodText, shortInstant } from '../../parts/times.ts';
+import { localInstant, periodText } from '../../parts/times.ts';
 import { STANDINGS } from './bitemporal-plot.tsx';
 import classes from './memory-page.module.css';
 import type { Version } from './versions.ts';
@@ -64,6 +64,6 @@ export function ObjectText({ version }: { readonly version: Version }) {
 /** The time in which a version was held, or the instant of its refusal. */
 export function recordedText({ standing, fact }: Version): string {
   const { system_time_start, system_time_end } = fact;
-  if (standing === 'refused') return `at ${shortInstant(system_time_start)}`;
-  return periodText(system_time_start, system_time_end);
+  if (standing === 'refused') return `at ${localInstant(system_time_start)}`;
+  return periodText(system_time_start, system_time_end, localInstant);
 }

@@ -1,12 +1,8 @@
 import { List, Text } from '@mantine/core';
 import { Inert } from '../../parts/inert-text.tsx';
+import { At } from '../../parts/instant.tsx';
 import { amountsText } from './like-calls.ts';
 import type { StandingTerms } from './standing-query.ts';
-
-/** An instant where the reader is: `Nov 30, 2026, 12:00 AM`. */
-function localTime(instant: string): string {
-  return new Date(instant).toLocaleString('en', { dateStyle: 'medium', timeStyle: 'short' });
-}
 
 /** The terms in plain words, and the calls that are never covered. */
 export function Meaning({ terms }: { readonly terms: StandingTerms }) {
@@ -16,7 +12,7 @@ export function Meaning({ terms }: { readonly terms: StandingTerms }) {
     <section aria-label="What it covers">
       <Text size="sm">
         <Inert>{agent}</Inert> may make up to {uses} {uses === 1 ? 'call' : 'calls'} of{' '}
-        <Inert>{tools.join(', ')}</Inert> without a person, until {localTime(expires)}
+        <Inert>{tools.join(', ')}</Inert> without a person, until <At at={expires} />
         {spent !== '' && (
           <>
             , together for at most <Inert>{spent}</Inert>

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { api, dataOf } from '../../api/client.ts';
 import { Fact, Facts } from '../../parts/facts.tsx';
+import { At } from '../../parts/instant.tsx';
 import { Part } from '../../parts/part.tsx';
-import { shortInstant } from '../../parts/times.ts';
 import { type EntryDocument, payloadOf } from './entry-query.ts';
 import { type Amounts, isOfRuntime } from './payload.ts';
 
@@ -38,7 +38,9 @@ export function Authority({ entry }: { readonly entry: EntryDocument }) {
             {known.principal !== null && known.principal !== known.writ.subject && (
               <Fact name="Principal">{known.principal}</Fact>
             )}
-            <Fact name="Writ expires">{`${shortInstant(known.writ.expires)} UTC`}</Fact>
+            <Fact name="Writ expires">
+              <At at={known.writ.expires} />
+            </Fact>
           </>
         )}
         <Fact name="Writ">

@@ -1,11 +1,11 @@
 import { Link } from 'wouter';
 import { useCutTitle } from '../../parts/cut-text.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
+import { RowTime } from '../../parts/instant.tsx';
 import { shortRoleText } from '../../parts/role-text.ts';
 import { RulingMark } from '../../parts/ruling-mark.tsx';
 import type { EntrySummary } from './entries-query.ts';
 import classes from './entry-list.module.css';
-import { TimeOfDay } from './time-of-day.tsx';
 
 interface RowProps {
   readonly seq: number;
@@ -54,7 +54,7 @@ function Content({ entry }: { readonly entry: EntrySummary }) {
           </span>
         )}
       </span>
-      <span className={classes.when}>{at !== '' && <TimeOfDay at={at} />}</span>
+      <span className={classes.when}>{at !== '' && <RowTime at={at} />}</span>
       <span className={classes.why} ref={why}>
         <Why entry={entry} />
       </span>

@@ -2,8 +2,8 @@ import { Anchor, Text, Title } from '@mantine/core';
 import { Link } from 'wouter';
 import { timelineHref } from '../../parts/addresses.ts';
 import { Inert } from '../../parts/inert-text.tsx';
+import { At } from '../../parts/instant.tsx';
 import { RulingMark } from '../../parts/ruling-mark.tsx';
-import { shortInstant } from '../../parts/times.ts';
 import classes from './backtest-result.module.css';
 import { approversOf, decidedBy } from './ruled.tsx';
 import type { ShownRuling, VerdictDifference } from './tallied.ts';
@@ -27,10 +27,7 @@ export function FirstDifference({ difference }: { readonly difference: VerdictDi
         </Anchor>
         , <Inert>{action}</Inert>{' '}
         <Text span size="sm" c="dimmed">
-          at{' '}
-          <time dateTime={at} title={at}>
-            {shortInstant(at)} UTC
-          </time>
+          at <At at={at} />
         </Text>
       </Text>
       <div className={classes.first}>
