@@ -48,13 +48,9 @@ export function DecisionCard({ card, amended }: CardProps) {
         const { space, subject, predicate, fact, since, text } = remembered;
         const href = memoryHref(trajectory_id, space, { subject, predicate, fact, since });
         return (
-          <Alert
-            key={`${given.name} ${fact}`}
-            mt="xs"
-            p="xs"
-            color="yellow"
-            title="This contradicts the memory"
-          >
+          <Alert key={`${given.name} ${fact}`} mt="xs" p="xs" color="yellow">
+            <strong>This contradicts the memory.</strong>
+            <br />
             <Inert>{`${given.name}: ${given.text}`}</Inert>
             <br />
             <Anchor component={Link} href={href} size="sm" underline="always">
