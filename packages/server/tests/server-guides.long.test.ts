@@ -32,7 +32,7 @@ test('server.md', async () => {
 test('http-api.md', async () => {
   await guide.beginWith('server.md');
   await guide.follow('http-api.md');
-  expectShown(13);
+  expectShown(14);
 });
 
 test.skipIf(!python)('python.md, from an empty folder, which also needs python3', async () => {

@@ -59,6 +59,15 @@ export function ActivityFilters({ filters, onChange }: FiltersProps) {
       <Typed label="World" placeholder="all" width={150} data={worlds} {...field('trajectory')} />
       <Typed label="Rule" placeholder="all" width={130} {...field('rule')} />
       <Typed label="Tool" placeholder="bank.pay, shell/git" width={150} {...field('tool')} />
+      <Typed
+        label="Amount"
+        placeholder="at least, 500"
+        width={110}
+        faultOf={(words) =>
+          /^(?:\d{1,15}(?:\.\d{1,6})?)?$/.test(words) ? undefined : 'Write a number: 500'
+        }
+        {...field('amount')}
+      />
     </Group>
   );
 }

@@ -14,6 +14,7 @@ export const FILTERS = [
   'trajectory',
   'rule',
   'tool',
+  'amount',
   'text',
 ] as const;
 export type Filters = Readonly<Record<(typeof FILTERS)[number], string>>;

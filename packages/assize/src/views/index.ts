@@ -32,6 +32,7 @@ export { proposedIn } from './proposed-args.ts';
 export { type CallAnswer, callAnswer, type RulingDocument, rulingView } from './ruling.ts';
 export {
   type Amount,
+  majorText,
   type Presented,
   presentationOf,
   type Shown,

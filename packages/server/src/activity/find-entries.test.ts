@@ -154,15 +154,21 @@ const anySearch = fc.record({
   text: fc.option(fc.constantFrom('carla', 'émile', 'o\\s', 'nowhere', 'made@1'), {
     nil: undefined,
   }),
+  isMeant: fc.option(
+    fc.constant(async ({ id }: EntryRow) => MEANT.test(id)),
+    { nil: undefined },
+  ),
   limit: fc.integer({ min: 1, max: 200 }),
 });
+const MEANT = /^[0-7]/;
 
-function walked({ since, until, names, text }: EntrySearch): string[] {
+function walked({ since, until, names, text, isMeant }: EntrySearch): string[] {
   return made
     .filter(({ at }) => (since === undefined || at >= since) && (until === undefined || at < until))
     .filter((one) => names.every((name) => one.names.includes(name)))
     .filter(({ word }) => text === undefined || word.toLowerCase().includes(text.replace('@1', '')))
     .map(({ id }) => id)
+    .filter((id) => isMeant === undefined || MEANT.test(id))
     .reverse();
 }
 

@@ -13,6 +13,8 @@ export interface EntrySearch {
   readonly names: readonly string[];
   /** A part of the summary, in any case. */
   readonly text?: string | undefined;
+  /** Another condition, for which the entry is read. */
+  readonly isMeant?: ((row: EntryRow) => Promise<boolean>) | undefined;
   readonly limit: number;
   /** The position in the log after the first entry to look at. Default: the end. */
   readonly before?: number | undefined;
@@ -48,7 +50,7 @@ export async function findEntries(
   blocks: Facts,
   search: EntrySearch,
 ): Promise<FoundEntries> {
-  const { limit, text } = search;
+  const { limit, text, isMeant } = search;
   const { size } = log;
   const isMatch = matcherOf(search);
   const hasText = textMatcher(text);
@@ -65,7 +67,7 @@ export async function findEntries(
     opened++;
     let facts = head && (await blocks.stored(block));
     let rows: readonly EntryRow[] | undefined;
-    if (facts === undefined || text !== undefined) {
+    if (facts === undefined || text !== undefined || isMeant !== undefined) {
       rows = await log.logged(first, high - first);
       read += rows.length;
     }
@@ -75,6 +77,7 @@ export async function findEntries(
       const one = facts[place];
       const row = rows?.[place];
       if (one === undefined || !isMatch(one) || (row !== undefined && !hasText(row))) continue;
+      if (row !== undefined && isMeant !== undefined && !(await isMeant(row))) continue;
       found.push(row === undefined ? at(log, high, one) : Promise.resolve({ row, facts: one }));
       if (found.length === limit) return { entries: await Promise.all(found), next: nextOf(high) };
     }

@@ -17,6 +17,7 @@ import { canonicalize, hashText } from 'assize/internal/canon';
 import { integrateLog } from 'assize/internal/ledger';
 import { entryView, RULINGS, summaryOf } from 'assize/internal/views';
 import { z } from 'zod';
+import { amountMatcher } from '../activity/amount-match.ts';
 import { named, valuesOf } from '../activity/entry-facts.ts';
 import { findEntries } from '../activity/find-entries.ts';
 import { operation, type ServerService } from '../service.ts';
@@ -174,24 +175,30 @@ const find = operation({
     text: name
       .optional()
       .describe('a part of the summary, in any case. A page may have no match, and a `next`'),
+    amount: z
+      .string()
+      .regex(/^\d{1,15}(\.\d{1,6})?$/)
+      .optional()
+      .describe('at least this amount, in any currency: `500`'),
     before: digits.optional().describe('`next` of the page before'),
     limit: page.limit,
   }),
   answer: z.strictObject({ entries: z.array(foundForm), next }),
   run: async ({ query, service }) => {
-    const { since, until, text, before, limit = PAGE_DEFAULT } = query;
+    const { since, until, text, amount, before, limit = PAGE_DEFAULT } = query;
     const names = NAMES.flatMap(([kind, member]) => {
       const value = query[member];
       return value === undefined ? [] : [named(kind, value)];
     });
-    const { store, activity } = service;
+    const { store, activity, actions } = service;
+    const isMeant = amount === undefined ? undefined : amountMatcher(actions, amount);
     const log = { size: await integrateLog(store), logged: store.logged.bind(store) };
-    const search = { since, until, names, text, before, limit };
+    const search = { since, until, names, text, isMeant, before, limit };
     const found = await findEntries(log, activity, search);
     const entries = [];
     for (const { row, facts } of found.entries)
       entries.push({
-        ...summaryOf(row, { actions: await service.actions.of(row.trajectory_id) }),
+        ...summaryOf(row, { actions: await actions.of(row.trajectory_id) }),
         trajectory_id: row.trajectory_id,
         by: valuesOf('by', facts.names),
         rules: valuesOf('rule', facts.names),

@@ -117,6 +117,14 @@ test('the inbox, its detail and the entries say what is asked', async () => {
   expect(titles(await succeed(server, 'entries.find', AS))).toEqual(
     expect.arrayContaining(['Book 7 for $80.50', 'Pay carla €1,240.00']),
   );
+  for (const [amount, found] of [
+    ['80.51', ['Pay carla €1,240.00']],
+    ['80.5', ['Book 7 for $80.50', 'Pay carla €1,240.00']],
+    ['1240.01', []],
+  ] as const)
+    expect(titles(await succeed(server, 'entries.find', { ...AS, query: { amount } }))).toEqual(
+      found,
+    );
   const listed = await succeed(server, 'entries.list', { ...AS, path: { trajectory: 'bills' } });
   expect(titles(listed)).toEqual(['Pay carla €1,240.00']);
 });
