@@ -10,7 +10,7 @@ import { NoticeSender } from '../../packages/server/src/notices/notice-sender.ts
 import { openProposalsIn } from '../../packages/server/src/notices/open-proposals.ts';
 import { receiversOf } from '../../packages/server/src/notices/receivers.ts';
 import { sendWebhook } from '../../packages/server/src/notices/webhook/send-webhook.ts';
-import { noticeCards } from '../support/ledger/notice-cards.ts';
+import { noticePorts } from '../support/ledger/notice-cards.ts';
 import { desk, pay } from '../support/ledger/payments-desk.ts';
 import { runtimeOver } from '../support/ledger/runtime.ts';
 import { NoticeSink } from '../support/tools/notice-sink.ts';
@@ -114,7 +114,7 @@ test('attack 67: a thousand undeliverable notices: other notices arrive', async 
     decidersOf: async () => [],
     pageOf: (path) => `https://assize.example${path}`,
     rulingOf: (row) => assize.rulingAt(row),
-    cardOf: noticeCards(store, assize, [desk]),
+    ...noticePorts(store, assize, [desk]),
     onFailure: () => undefined,
     pollMs: 10,
     retry: { firstMs: 60_000, maxMs: 60_000, attempts: 20 },

@@ -7,7 +7,7 @@ import { decidersIn } from '../../packages/server/src/notices/mail/deciders-in.t
 import { NoticeSender } from '../../packages/server/src/notices/notice-sender.ts';
 import { openProposalsIn } from '../../packages/server/src/notices/open-proposals.ts';
 import { receiversOf } from '../../packages/server/src/notices/receivers.ts';
-import { noticeCards } from '../support/ledger/notice-cards.ts';
+import { noticePorts } from '../support/ledger/notice-cards.ts';
 import { desk, pay, waiting } from '../support/ledger/payments-desk.ts';
 import { runtimeOver } from '../support/ledger/runtime.ts';
 import { say } from './process-output.ts';
@@ -32,7 +32,7 @@ const sender = new NoticeSender({
   decidersOf: decidersIn(assize),
   pageOf: (path) => `https://assize.example${path}`,
   rulingOf: (row) => assize.rulingAt(row),
-  cardOf: noticeCards(store, assize, [desk]),
+  ...noticePorts(store, assize, [desk]),
   onFailure: () => undefined,
   pollMs: 20,
   claimMs: 2_000,

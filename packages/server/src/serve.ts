@@ -36,6 +36,7 @@ import { Backlog } from './http/requests/backlog.ts';
 import { OpenRequests } from './http/requests/open-requests.ts';
 import { RateLimiter } from './http/requests/rate-limiter.ts';
 import { addSignIn } from './http/sign-in.ts';
+import { addSlack } from './http/slack.ts';
 import { Logger } from './log/logger.ts';
 import { Metrics } from './log/metrics.ts';
 import { isLoopback } from './loopback.ts';
@@ -43,7 +44,9 @@ import { decidersIn } from './notices/mail/deciders-in.ts';
 import { mayHaveNotice } from './notices/notice.ts';
 import { NoticeSender } from './notices/notice-sender.ts';
 import { openProposalsIn } from './notices/open-proposals.ts';
-import { receiversOf } from './notices/receivers.ts';
+import { progressOf } from './notices/progress.ts';
+import { receiversOf, type SlackReceiver } from './notices/receivers.ts';
+import { SlackCards } from './notices/slack/slack-cards.ts';
 import { OPERATIONS } from './operations/table.ts';
 import { Authenticator } from './principals/authenticator.ts';
 import { JwtVerifier } from './principals/jwt.ts';
@@ -108,6 +111,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const receivers = receiversOf(
     config.webhooks,
     config.mail === undefined ? new Map() : config.principals,
+    config.chats,
   );
   let notices: NoticeSender | undefined;
   const wakeNotices = (): void => notices?.wake();
@@ -158,6 +162,12 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       ? undefined
       : routingOf({ side: store, root, url: peerUrl, clock, onFailure });
   const elsewhere = options.deployment && routesOf(options.deployment, root);
+  const pageOf = (path: string): string => `${url}${path}`;
+  const cardPorts = { ...service, tools: config.tools };
+  const progressIn = (row: EntryRow) => progressOf(cardPorts, row);
+  const channel = receivers.find(({ kind }) => kind === 'slack') as SlackReceiver | undefined;
+  const slack =
+    channel && new SlackCards({ receiver: channel, store, progressOf: progressIn, pageOf });
   app = appOf(
     service,
     {
@@ -170,7 +180,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       router: routing?.router,
       elsewhere: elsewhere?.routes,
     },
-    { console: options.console, linksAtStart: options.linksAtStart ?? false, mcp, closers },
+    { console: options.console, linksAtStart: options.linksAtStart ?? false, mcp, slack, closers },
   );
   await tail.start();
   if (routing !== undefined) await startRouting(routing, metrics);
@@ -179,12 +189,12 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     ...{ store, receivers, mail: config.mail, onFailure, clock },
     openProposals,
     decidersOf: decidersIn(assize),
-    pageOf: (path) => `${url}${path}`,
+    ...{ pageOf, progressOf: progressIn, slack, reminderSeconds: config.chats?.reminderSeconds },
     rulingOf: async (row) =>
       settledRuling(assize, await assize.rulingAt(row), {
         until: addMicros(clock.now(), CALLS_MS * 1_000),
       }),
-    cardOf: (row) => noticeCard({ ...service, tools: config.tools }, row),
+    cardOf: (row) => noticeCard(cardPorts, row),
     onGivenUp: ({ entry, type, attempts, shown, error }) =>
       logger.event('notice_failed', { receiver: shown, type, entry, attempts, ...error }),
   });
@@ -288,11 +298,12 @@ interface AppEnds {
   readonly console: ConsoleFiles | undefined;
   readonly linksAtStart: boolean;
   readonly mcp: McpEnds | undefined;
+  readonly slack: SlackCards | undefined;
   readonly closers: (() => Promise<void>)[];
 }
 
 function appOf(service: ServerService, { tail, ...ports }: AppPorts, ends: AppEnds): Hono {
-  const { console: files, linksAtStart, mcp, closers } = ends;
+  const { console: files, linksAtStart, mcp, slack, closers } = ends;
   const { tokens, sessions, names, clock, config, metrics } = service;
   const { limits, oidc, jwt } = config.server;
   const nowMs = (): number => performance.now();
@@ -315,6 +326,7 @@ function appOf(service: ServerService, { tail, ...ports }: AppPorts, ends: AppEn
       addEvents(app, all, tail);
       if (mcp !== undefined) addMcp(app, all, mcp);
       closers.push(addLedgerMcp(app, all));
+      if (slack !== undefined) closers.push(addSlack(app, all, slack));
       if (files !== undefined) addConsole(app, files, way);
       addSignIn(app, all, { sessions, oidc: signIn, way });
       if (files !== undefined) addUnknownPage(app, files, way);

@@ -10,7 +10,7 @@ import { MemoryStore } from '@assize/testing/memory';
 import { loadConfig } from 'assize/internal/config';
 import { systemClock } from 'assize/internal/oracle';
 import { expect, onTestFinished, test } from 'vitest';
-import { noticeCards } from '../../../tests/support/ledger/notice-cards.ts';
+import { noticePorts } from '../../../tests/support/ledger/notice-cards.ts';
 import { desk, pay, waiting } from '../../../tests/support/ledger/payments-desk.ts';
 import { runtimeOver } from '../../../tests/support/ledger/runtime.ts';
 import { decidersIn } from '../src/notices/mail/deciders-in.ts';
@@ -72,7 +72,7 @@ test('the receiver accepts what a server of the config sends, and nothing else',
   const sender = new NoticeSender({
     ...options,
     rulingOf: (row) => assize.rulingAt(row),
-    cardOf: noticeCards(store, assize, [desk]),
+    ...noticePorts(store, assize, [desk]),
     onFailure: (error) => expect(error).toBeUndefined(),
   });
   await sender.start();

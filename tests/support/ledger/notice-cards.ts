@@ -1,11 +1,17 @@
 import type { Domain } from '#kernel';
-import type { EntryRow, LedgerStore } from '#ledger';
+import type { EntryRow } from '#ledger';
+import { systemClock } from '#oracle';
 import type { Assize } from '#runtime';
+import type { Store } from '#stores';
 import { DomainActions } from '#views';
 import { noticeCard } from '../../../packages/server/src/card/notice-card.ts';
+import { progressOf } from '../../../packages/server/src/notices/progress.ts';
 
-/** The cards of a store's proposals for receivers of notices, as a server makes them. */
-export function noticeCards(store: LedgerStore, assize: Assize, domains: readonly Domain[]) {
-  const actions = new DomainActions(store, domains);
-  return (row: EntryRow) => noticeCard({ assize, store, actions, tools: [] }, row);
+/** The ports of a sender of notices to the cards of a store, as a server makes them. */
+export function noticePorts(store: Store, assize: Assize, domains: readonly Domain[]) {
+  const ports = { assize, store, actions: new DomainActions(store, domains), tools: [] };
+  return {
+    cardOf: (row: EntryRow) => noticeCard(ports, row),
+    progressOf: (row: EntryRow) => progressOf({ ...ports, clock: systemClock }, row),
+  };
 }

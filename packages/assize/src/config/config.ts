@@ -35,6 +35,8 @@ export interface PrincipalConfig {
   readonly grants?: readonly Grant[];
   /** Receives notices about proposals that wait for a decision. */
   readonly email?: string;
+  /** The workspace and the member that decide as this person in Slack: `T0123ABCD/U0456EFGH`. */
+  readonly slack?: string;
 }
 
 /** A trajectory that a server or `createAssize` creates if it does not exist. */
@@ -104,9 +106,30 @@ export interface MailConfig {
   readonly from: string;
 }
 
+/** Posts the card of each proposal to a channel of Slack, and closes it when it is decided. */
+export interface SlackConfig {
+  /** The token of the app's bot, which may `chat:write`. */
+  readonly token: string;
+  /** The id of the channel, such as C0123ABCD. */
+  readonly channel: string;
+  /** The signing secret of the app. With it the buttons of a card decide. Default: no buttons. */
+  readonly signingSecret?: Secrets;
+  /** The most that a button approves, in minor units by currency. Default: any amount. */
+  readonly amounts?: Amounts;
+  /** Channels of pending proposals. Default: all. */
+  readonly channels?: readonly string[];
+  /** Default: https://slack.com/api/ */
+  readonly apiUrl?: string;
+}
+
 export interface NoticesConfig {
   readonly webhooks?: readonly WebhookConfig[];
   readonly mail?: MailConfig;
+  readonly slack?: SlackConfig;
+  /** The address of a workflow of Teams, which gets cards with a link. */
+  readonly teams?: Omit<WebhookConfig, 'secret'>;
+  /** Seconds before its end at which a proposal that still waits is told again. Default: never. */
+  readonly reminderSeconds?: number;
 }
 
 /** The limits of one principal, and of one process. */

@@ -26,6 +26,7 @@ export type {
   PrincipalConfig,
   PrincipalKind,
   ServerConfig,
+  SlackConfig,
   WebhookConfig,
   WitnessConfig,
   WorldConfig,

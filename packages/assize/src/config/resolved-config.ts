@@ -12,6 +12,7 @@ import type {
   MailConfig,
   MappedPrincipal,
   McpConfig,
+  NoticesConfig,
   OidcConfig,
   PrincipalConfig,
   PrincipalKind,
@@ -41,6 +42,7 @@ export interface ResolvedPrincipal {
   readonly kinds: readonly PrincipalKind[];
   readonly grants: readonly ResolvedGrant[];
   readonly email: string | undefined;
+  readonly slack?: string | undefined;
 }
 
 /** The configuration of the server with every default. Paths are absolute. */
@@ -92,6 +94,7 @@ export interface ResolvedConfig {
   readonly memory: NonNullable<AssizeConfig['memory']>;
   readonly webhooks: readonly WebhookConfig[];
   readonly mail: MailConfig | undefined;
+  readonly chats?: Pick<NoticesConfig, 'slack' | 'teams' | 'reminderSeconds'>;
   readonly server: ResolvedServer;
   readonly mcp: McpConfig | undefined;
   /** The address of a trace, with `{traceId}` and `{spanId}` in it. */
@@ -159,6 +162,7 @@ export function resolveConfig(
     memory: config.memory ?? {},
     webhooks: notices.webhooks ?? [],
     mail: notices.mail,
+    chats: notices,
     server: resolveServer(server, inFolder, env['ASSIZE_OIDC_CLIENT_SECRET']),
     mcp: config.mcp,
     traces: env['ASSIZE_TRACES'],
@@ -209,9 +213,9 @@ function resolveSimulation(given: SimulationConfig): ResolvedSimulation {
 
 function resolvePrincipal(
   name: string,
-  { kinds, grants = [], email }: PrincipalConfig,
+  { kinds, grants = [], email, slack }: PrincipalConfig,
 ): ResolvedPrincipal {
-  return { name, kinds: [...new Set(kinds)], grants: grants.map(resolveGrant), email };
+  return { name, kinds: [...new Set(kinds)], grants: grants.map(resolveGrant), email, slack };
 }
 
 function resolveGrant(given: Grant): ResolvedGrant {

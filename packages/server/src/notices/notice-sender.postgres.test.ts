@@ -6,7 +6,7 @@ import { systemClock } from 'assize/internal/oracle';
 import type { Assize } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { afterEach, describe, expect, test } from 'vitest';
-import { noticeCards } from '../../../../tests/support/ledger/notice-cards.ts';
+import { noticePorts } from '../../../../tests/support/ledger/notice-cards.ts';
 import { desk, pay, waiting } from '../../../../tests/support/ledger/payments-desk.ts';
 import { HandClock, runtimeOver } from '../../../../tests/support/ledger/runtime.ts';
 import { onEveryStore } from '../../../../tests/support/ledger/stores.ts';
@@ -61,7 +61,7 @@ onEveryStore(({ newPlace }) => {
       decidersOf: decidersIn(assize),
       pageOf: (path) => `https://assize.example${path}`,
       rulingOf: (row) => assize.rulingAt(row),
-      cardOf: noticeCards(store, assize, [desk]),
+      ...noticePorts(store, assize, [desk]),
       onFailure: () => undefined,
       pollMs: 10,
       retry: { firstMs: 5, maxMs: 20, attempts: 4 },
@@ -424,6 +424,9 @@ onEveryStore(({ newPlace }) => {
         expect(unfolded(text)).toContain(`https://assize.example/inbox/${id}`);
         expect(text).toMatch(/^Subject: Decision needed: pay\r$/m);
         expect(text).not.toContain('900.25');
+        const said = unfolded(text);
+        for (const line of ['If you approve: Changes the state.', 'Asked by: clerk', 'Rule: LARGE'])
+          expect(said).toContain(`> ${line}`);
       }
       expect(new Set(sink.delivered.map(({ id: messageId }) => messageId)).size).toBe(2);
     });

@@ -15,12 +15,15 @@ import { rulingView } from 'assize/internal/views';
 import { type Card, pagePath } from '../card/card.ts';
 import { type DecidersOf, MailNotices } from './mail/mail-notices.ts';
 import { type Notice, noticeId, webhookBody } from './notice.ts';
+import type { Progress } from './progress.ts';
 import { Deliverer } from './queue/deliverer.ts';
 import { type EndedNotice, FAILED_KIND, pagesOf, waitingKind } from './queue/delivery-rows.ts';
 import { Enqueuer } from './queue/enqueue.ts';
 import { RETRY, type RetryPolicy } from './queue/retry-policy.ts';
 import { KEEPING, type KeepingTimes, sweepNotices } from './queue/sweep.ts';
 import type { Receiver } from './receivers.ts';
+import type { SlackCards } from './slack/slack-cards.ts';
+import { teamsMessage } from './teams/teams-card.ts';
 import { type SendingOptions, sendWebhook } from './webhook/send-webhook.ts';
 
 /** The ports that a sender uses of a store. */
@@ -42,6 +45,12 @@ export interface NoticeSenderOptions {
   readonly rulingOf: (row: EntryRow) => Promise<Ruling>;
   /** The card of a pending proposal, without what may not leave the ledger. */
   readonly cardOf: (row: EntryRow) => Promise<Card>;
+  /** Where the request of a pending proposal stands now. */
+  readonly progressOf: (row: EntryRow) => Promise<Progress>;
+  /** The cards of the receiver in Slack, if there is one. */
+  readonly slack?: SlackCards | undefined;
+  /** Seconds before the end of a request when its receivers are told again. Default: never. */
+  readonly reminderSeconds?: number | undefined;
   /** Receives each failed attempt and each failed read. Nothing is lost then. */
   readonly onFailure: (error: unknown) => void;
   /** Called for each notice that this process gives up. */
@@ -118,6 +127,7 @@ export class NoticeSender {
       random: options.random ?? systemRandom,
       retry: options.retry ?? RETRY,
       claimMs: options.claimMs ?? CLAIM_MS,
+      reminderMs: options.reminderSeconds && options.reminderSeconds * 1_000,
       onFailure,
       onGivenUp: (notice) => {
         this.#tallied = '';
@@ -210,25 +220,33 @@ export class NoticeSender {
   }
 
   async #send(receiver: Receiver, notice: Notice, signal: AbortSignal): Promise<void> {
-    const id = noticeId(notice.entryId, receiver.id);
-    const isAsked = notice.type === 'approval.requested';
+    const id = noticeId(notice.entryId, receiver.id, notice.type);
+    const { pageOf, rulingOf, cardOf, progressOf, slack } = this.#options;
+    const isAsked = notice.type !== 'approval.resolved';
+    const isReminder = notice.type === 'approval.reminder';
+    const progress = isReminder ? await progressOf(notice.row) : undefined;
+    // Another entry of the request has a reminder of its own.
+    if (progress?.ended !== undefined || (progress?.pendingId ?? notice.entryId) !== notice.entryId)
+      return;
     if (receiver.kind === 'mail') {
       if (isAsked) await this.#mails?.send(receiver, notice, id, signal);
       return;
     }
-    const { pageOf, rulingOf, cardOf } = this.#options;
-    const body = webhookBody(notice, {
-      id,
-      url: pageOf(pagePath(notice)),
-      ruling: rulingView(await rulingOf(notice.row)),
-      card: isAsked ? await cardOf(notice.row) : undefined,
-    });
+    if (receiver.kind === 'slack') {
+      const row = isAsked ? notice.row : await this.#options.store.resolve(notice.pendingId);
+      if (progress !== undefined) await slack?.remind(progress, signal);
+      else if (row !== undefined) await slack?.show(row, signal);
+      return;
+    }
+    const url = pageOf(pagePath(notice));
+    const card = isAsked ? await cardOf(notice.row) : undefined;
+    const body =
+      receiver.kind === 'teams' && card !== undefined
+        ? teamsMessage(card, url, isReminder)
+        : webhookBody(notice, { id, url, ruling: rulingView(await rulingOf(notice.row)), card });
     const timestamp = Math.floor(instantToMillis(this.#clock.now()) / 1_000);
-    await sendWebhook(
-      receiver.webhook,
-      { id, timestamp, body },
-      { ...this.#options.webhookOptions, signal },
-    );
+    const options = { ...this.#options.webhookOptions, signal };
+    await sendWebhook(receiver.webhook, { id, timestamp, body }, options);
   }
 }
 

@@ -27,7 +27,7 @@ interface OfPending {
 
 /** A proposal waits for a decision, or a call needs a person. */
 export interface ApprovalRequested extends OfPending {
-  readonly type: 'approval.requested';
+  readonly type: 'approval.requested' | 'approval.reminder';
   readonly approvals: number;
   readonly approvedBy: readonly string[];
   readonly channel: string;
@@ -61,24 +61,12 @@ export function noticeOf(row: EntryRow): Notice | undefined {
   if (payload.kind === 'pending_approval') {
     const { channel, reason, detail, proposal, expires } = payload;
     const { needed: approvals, given } = approvalsOf(payload);
-    const approvedBy = given.map(({ principal }) => principal);
-    const place = {
-      row,
-      entryId,
-      trajectoryId,
-      pendingId: entryId,
-      epoch: pendingEffectIn(payload)?.epoch,
+    const epoch = pendingEffectIn(payload)?.epoch;
+    return {
+      ...{ type: 'approval.requested', row, entryId, trajectoryId, pendingId: entryId, epoch },
+      ...{ channel, reason, detail, action: proposal.action.name, expires, approvals },
+      approvedBy: given.map(({ principal }) => principal),
     };
-    const asked = {
-      channel,
-      reason,
-      detail,
-      action: proposal.action.name,
-      expires,
-      approvals,
-      approvedBy,
-    };
-    return { type: 'approval.requested', ...place, ...asked };
   }
   if (payload.kind !== 'commit' && payload.kind !== 'rejection') return undefined;
   const { resolves: pendingId } = payload;
@@ -98,8 +86,9 @@ export function resolvedBy(row: EntryRow): Hash | undefined {
 }
 
 /** The id of a notice to one receiver, which is the same for each attempt. */
-export function noticeId(entryId: Hash, receiverId: string): string {
-  return `msg_${hashText(`assize/notice/v1\n${entryId}\n${receiverId}`).slice(0, 32)}`;
+export function noticeId(entryId: Hash, receiverId: string, type: Notice['type']): string {
+  const reminder = type === 'approval.reminder' ? `\n${type}` : '';
+  return `msg_${hashText(`assize/notice/v1\n${entryId}\n${receiverId}${reminder}`).slice(0, 32)}`;
 }
 
 interface BodyParts {
@@ -115,31 +104,13 @@ export function webhookBody(notice: Notice, { id, url, ruling, card }: BodyParts
   const { type, trajectoryId: trajectory_id, pendingId: pending_id } = notice;
   const request_id = (ruling.ruling !== 'frozen' && ruling.request_id) || pending_id;
   const common = { type, id, trajectory_id, pending_id, request_id };
-  if (notice.type === 'approval.requested') {
-    const {
-      channel,
-      reason,
-      detail,
-      action,
-      expires = null,
-      approvals,
-      approvedBy: approved_by,
-      epoch,
-    } = notice;
+  if (notice.type !== 'approval.resolved') {
+    const { channel, reason, detail, action, expires = null, approvals, epoch } = notice;
     const { digest, title, fields, effect, undo, is_gated, requester, rule } = card ?? {};
-    const of = epoch === undefined ? 'proposal' : 'effect';
     return JSON.stringify({
-      ...common,
-      of,
-      channel,
-      reason,
-      detail,
-      action,
-      ...{ digest, title, fields, effect, undo, is_gated, requester, rule },
-      expires,
-      approvals,
-      approved_by,
-      url,
+      ...{ ...common, of: epoch === undefined ? 'proposal' : 'effect' },
+      ...{ channel, reason, detail, action, digest, title, fields, effect, undo, is_gated },
+      ...{ requester, rule, expires, approvals, approved_by: notice.approvedBy, url },
     });
   }
   const { outcome, reason = null, entryId: entry_id, decided } = notice;

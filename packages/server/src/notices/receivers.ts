@@ -1,10 +1,40 @@
 import { hashText } from 'assize/internal/canon';
-import type { PrincipalKind, WebhookConfig } from 'assize/internal/config';
+import type {
+  NoticesConfig,
+  PrincipalKind,
+  SlackConfig,
+  WebhookConfig,
+} from 'assize/internal/config';
 import { NoticeError } from './errors.ts';
 import type { Notice } from './notice.ts';
+import type { Address } from './webhook/send-webhook.ts';
 
-/** A receiver of notices. Its id is in the side log, and is the same for every server. */
-export type Receiver = WebhookReceiver | MailReceiver;
+/** A receiver of notices. */
+export type Receiver = WebhookReceiver | SlackReceiver | MailReceiver;
+
+interface Named {
+  /** Is in the side log, and is the same for every server. */
+  readonly id: string;
+  /** In lists: the name of a principal, or the origin of a URL, whose path can be a secret. */
+  readonly shownAs: string;
+  /** The channels of pending proposals. Absent: all. */
+  readonly channels?: readonly string[] | undefined;
+}
+
+export interface WebhookReceiver extends Named {
+  readonly kind: 'webhook' | 'teams';
+  readonly webhook: Address;
+}
+
+export interface SlackReceiver extends Named {
+  readonly kind: 'slack';
+  readonly slack: SlackConfig;
+}
+
+export interface MailReceiver extends Named {
+  readonly kind: 'mail';
+  readonly address: string;
+}
 
 /** A principal that can get mail. */
 export interface Addressee {
@@ -12,43 +42,27 @@ export interface Addressee {
   readonly email?: string | undefined;
 }
 
-export interface WebhookReceiver {
-  readonly kind: 'webhook';
-  readonly id: string;
-  /** The origin of the URL, for lists: the path can be a secret. */
-  readonly shownAs: string;
-  readonly webhook: WebhookConfig;
-}
-
-export interface MailReceiver {
-  readonly kind: 'mail';
-  readonly id: string;
-  /** The name of the principal. */
-  readonly shownAs: string;
-  readonly address: string;
-}
-
 /** The most receivers: the notices of one entry are written together. */
 const RECEIVERS_MAX = 900;
 
 /**
- * The receivers of a configuration: each webhook, and each counselor with an address if mail is
- * configured.
+ * The receivers of a configuration: each webhook, each counselor with an address if mail is
+ * configured, and the chats.
  *
  * @throws NoticeError `bad_config`
  */
 export function receiversOf(
   webhooks: readonly WebhookConfig[],
   mailed: ReadonlyMap<string, Addressee>,
+  { slack, teams }: Pick<NoticesConfig, 'slack' | 'teams'> = {},
 ): readonly Receiver[] {
-  const receivers: Receiver[] = webhooks.map((webhook) => {
-    const { protocol, origin } = new URL(webhook.url);
-    if (protocol !== 'https:' && webhook.allowPrivate !== true)
-      throw badNotices(
-        `The webhook ${origin} has no TLS. Use https, or set \`allowPrivate\` for your own network.`,
-      );
-    return { kind: 'webhook', id: idOf('webhook', webhook.url), shownAs: origin, webhook };
-  });
+  const receivers: Receiver[] = webhooks.map((webhook) => addressed('webhook', webhook));
+  if (teams !== undefined) receivers.push(addressed('teams', teams));
+  if (slack !== undefined) {
+    const { channel, channels } = slack;
+    const id = idOf('slack', channel);
+    receivers.push({ kind: 'slack', id, shownAs: `Slack ${channel}`, channels, slack });
+  }
   for (const [name, { email, kinds }] of mailed) {
     if (email === undefined || !kinds.includes('counselor')) continue;
     receivers.push({ kind: 'mail', id: idOf('mail', name), shownAs: name, address: email });
@@ -64,10 +78,22 @@ export function receiversOf(
 }
 
 /** Whether the receiver gets the notice. The rights of a principal are checked before its mail. */
-export function isFor(receiver: Receiver, notice: Notice, channelOf: string | undefined): boolean {
-  if (receiver.kind === 'mail') return notice.type === 'approval.requested';
-  const { channels } = receiver.webhook;
+export function isFor(receiver: Receiver, { type }: Notice, channelOf: string | undefined) {
+  const { kind, channels } = receiver;
+  // A message that they got cannot be changed.
+  if (type === 'approval.resolved' && (kind === 'mail' || kind === 'teams')) return false;
   return channels === undefined || channelOf === undefined || channels.includes(channelOf);
+}
+
+/** A receiver by a URL. @throws NoticeError `bad_config` without TLS out of the own network */
+function addressed(kind: WebhookReceiver['kind'], webhook: Address): WebhookReceiver {
+  const { url, allowPrivate, channels } = webhook;
+  const { protocol, origin } = new URL(url);
+  if (protocol !== 'https:' && allowPrivate !== true)
+    throw badNotices(
+      `The webhook ${origin} has no TLS. Use https, or set \`allowPrivate\` for your own network.`,
+    );
+  return { kind, id: idOf(kind, url), shownAs: origin, channels, webhook };
 }
 
 function idOf(kind: Receiver['kind'], name: string): string {

@@ -1,3 +1,4 @@
+import { visible } from 'assize/internal/views';
 import type { Card } from '../card/card.ts';
 
 /** A label, and a line about it. */
@@ -7,7 +8,7 @@ export type Said = readonly [label: string, text: string];
 export const TEXT_MAX = 1_000;
 export const NAME_MAX = 80;
 
-/** What a card says under its title, to every receiver. No text has a line of its own. */
+/** The lines of a card under its title, for every receiver. No text has a line of its own. */
 export function saidOf(card: Card): readonly Said[] {
   const { of, effect, undo, fields, approvals, approved_by, expires, detail, rule } = card;
   const { requester, channel, trajectory_id } = card;
@@ -43,12 +44,8 @@ export function timeText(at: string): string {
   return `${at.slice(0, 16).replace('T', ' ')} UTC`;
 }
 
-/** Characters that move, hide or reverse text, and line breaks. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
-
 /** One line of at most `max` characters, with unseen characters as escapes. */
 export function shown(text: string, max: number): string {
-  const characters = [...text];
-  const cut = characters.length > max ? `${characters.slice(0, max).join('')}…` : text;
-  return cut.replace(UNSEEN, (char) => `\\u{${(char.codePointAt(0) as number).toString(16)}}`);
+  const seen = visible(text.slice(0, max + 1).toWellFormed());
+  return seen.length > max ? `${seen.slice(0, max - 1).toWellFormed()}…` : seen;
 }

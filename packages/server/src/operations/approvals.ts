@@ -528,17 +528,11 @@ const decideMany = operation({
     ),
   }),
   run: async (request) => {
-    const { body, caller } = request;
-    const { decision, reason, items } = body;
+    const { decision, reason, items } = request.body;
     const results = [];
     for (const { id, digest } of items) {
       try {
-        const { trajectory, row } = await pendingOf(request, id);
-        await requireOther(request, trajectory, proposalIn(row));
-        const ruling =
-          decision === 'approve'
-            ? await approveAs(request, trajectory, row, { digest, reason })
-            : await trajectory.approvals.reject(row.id, { ...decidedAs(caller), reason, digest });
+        const ruling = await decideOne(request, { decision, reason, id, digest });
         results.push({ id, ruling: rulingView(ruling) });
       } catch (error) {
         if (!isAssizeError(error)) throw error;
@@ -551,6 +545,24 @@ const decideMany = operation({
     return { body: { results } };
   },
 });
+
+/** A decision about the proposal as it was shown, without changes to it. */
+export type OneDecision =
+  | { readonly decision: 'approve'; readonly reason?: string }
+  | { readonly decision: 'reject'; readonly reason: string };
+
+/** Approves or rejects a pending proposal as the caller. @throws the errors of both operations */
+export async function decideOne(
+  reaching: AuthorisedRequest,
+  { id, digest, ...one }: OneDecision & { readonly id: string; readonly digest: string },
+): Promise<Ruling> {
+  const { trajectory, row } = await pendingOf(reaching, id);
+  await requireOther(reaching, trajectory, proposalIn(row));
+  if (one.decision === 'approve')
+    return approveAs(reaching, trajectory, row, { digest, reason: one.reason });
+  const { reason } = one;
+  return trajectory.approvals.reject(row.id, { ...decidedAs(reaching.caller), reason, digest });
+}
 
 interface Decision {
   readonly digest?: string | undefined;

@@ -15,7 +15,7 @@ import { operation, type ServerService } from '../service.ts';
 const failedForm = z
   .strictObject({
     id: z.string().describe('the id that the receiver saw at each attempt'),
-    type: z.enum(['approval.requested', 'approval.resolved']),
+    type: z.enum(['approval.requested', 'approval.reminder', 'approval.resolved']),
     receiver: z.string().describe('for `notices.retry`'),
     shown_as: z.string().describe('the origin of a webhook, or the principal of a mail'),
     configured: z.boolean().describe('whether this server still has the receiver'),

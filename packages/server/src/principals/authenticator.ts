@@ -15,7 +15,7 @@ const BEARER = /^Bearer ([\x21-\x7e]+)$/i;
 
 /** The secret that names the principal of a request. */
 export interface Credential {
-  readonly kind: 'token' | 'jwt' | 'session';
+  readonly kind: 'token' | 'jwt' | 'session' | 'slack';
   readonly text: string;
 }
 
@@ -84,6 +84,7 @@ export class Authenticator {
 
   async #named({ kind, text }: Credential): Promise<Caller> {
     if (kind === 'token') return this.#byToken(text);
+    if (kind === 'slack') return this.#bySlack(text);
     return kind === 'jwt' ? this.#byJwt(text) : this.#bySession(text);
   }
 
@@ -112,6 +113,15 @@ export class Authenticator {
       method: 'token',
       ...(tokenBy.length > 0 && { tokenBy }),
     };
+  }
+
+  /** `text`: a workspace and a member that Slack has named in a signed request. */
+  #bySlack(text: string): Caller {
+    const known = [...this.#config.principals.values()].find(({ slack }) => slack === text);
+    if (known === undefined)
+      throw unauthenticated(`The configuration names nobody as ${text} in Slack`);
+    const { name, kinds, grants } = known;
+    return { name, kinds, grants, method: 'slack' };
   }
 
   async #byJwt(text: string): Promise<Caller> {

@@ -225,6 +225,31 @@ const BAD: readonly (readonly [path: string, config: object])[] = [
   ['effects.onRecoveryFailed', { effects: { onRecoveryFailed: true } }],
   ['memory.judge', { memory: { judge: {} } }],
   ['memory.embedder', { memory: { embedder: { id: 'e', dimensions: 0, embed: () => undefined } } }],
+  ['principals["agent:a"].slack', { principals: { 'agent:a': { ...agent, slack: 'U0456' } } }],
+  [
+    'principals["boss:b"].slack',
+    {
+      principals: {
+        'boss:a': { kinds: ['counselor'], slack: 'T0/U0' },
+        'boss:b': { kinds: ['counselor'], slack: 'T0/U0' },
+      },
+    },
+  ],
+  ['notices.slack.channel', { notices: { slack: { token: 't', channel: '#office' } } }],
+  [
+    'notices.slack.signingSecret',
+    { notices: { slack: { token: 't', channel: 'C0', signingSecret: 'short' } } },
+  ],
+  [
+    'notices.slack.amounts.euros',
+    { notices: { slack: { token: 't', channel: 'C0', amounts: { euros: 1 } } } },
+  ],
+  [
+    'notices.slack.apiUrl',
+    { notices: { slack: { token: 't', channel: 'C0', apiUrl: 'http://slack.example/' } } },
+  ],
+  ['notices.teams.url', { notices: { teams: { url: 'ftp://x' } } }],
+  ['notices.reminderSeconds', { notices: { reminderSeconds: 0 } }],
   ['notices.webhooks[0].url', { notices: { webhooks: [{ url: 'ftp://x', secret }] } }],
   [
     'notices.webhooks[0].secret',

@@ -77,6 +77,11 @@ const principal: Form = all(
     kinds: list(oneOf(['agent', 'counselor', 'auditor', 'admin']), 1),
     grants: optional(list(grant)),
     email: optional(mailAddress),
+    slack: optional(
+      fits('a workspace and a member of Slack, such as T0123ABCD/U0456EFGH', (value) =>
+        /^[TE][A-Z0-9]+\/[UW][A-Z0-9]+$/.test(value),
+      ),
+    ),
   }),
   (value, path) => {
     const { kinds, grants = [] } = value as PrincipalConfig;
@@ -88,8 +93,19 @@ const principal: Form = all(
   },
 );
 
-const principals: Form = all(record(nameFault, principal), (value, path) =>
-  noLookAlikes(Object.keys(value as object), path),
+const principals: Form = all(
+  record(nameFault, principal),
+  (value, path) => noLookAlikes(Object.keys(value as object), path),
+  (value, path) => {
+    const all = Object.entries(value as Readonly<Record<string, PrincipalConfig>>);
+    const members = all.map(([, { slack }]) => slack);
+    // A click of one member must not count as the decision of two persons.
+    const again = members.findIndex((one, i) => one !== undefined && members.indexOf(one) < i);
+    const name = all[again]?.[0];
+    return name === undefined
+      ? undefined
+      : { path: `${at(path, name)}.slack`, wanted: 'the member of one principal' };
+  },
 );
 
 const world: Form = object<WorldConfig>({ domain: text, initial: anything, note: optional(text) });

@@ -6,6 +6,7 @@ import type {
   NoticesConfig,
   OidcConfig,
   ServerConfig,
+  SlackConfig,
   WebhookConfig,
   WitnessConfig,
 } from '../config.ts';
@@ -21,6 +22,7 @@ import {
   object,
   oneOf,
   optional,
+  record,
   text,
   whole,
 } from './form.ts';
@@ -148,15 +150,13 @@ export const server: Form = all(
     otherWitnesses(value as ServerConfig, path),
 );
 
-const webhook: Form = object<WebhookConfig>({
-  url: web,
-  secret: secrets(
-    `a text of at least ${SECRET_CHARACTERS_MIN} characters`,
-    ({ length }) => length >= SECRET_CHARACTERS_MIN,
-  ),
-  channels: optional(list(text, 1)),
-  allowPrivate: optional(flag),
-});
+const longSecrets: Form = secrets(
+  `a text of at least ${SECRET_CHARACTERS_MIN} characters`,
+  ({ length }) => length >= SECRET_CHARACTERS_MIN,
+);
+const channels: Form = optional(list(text, 1));
+const address = { url: web, channels, allowPrivate: optional(flag) };
+const webhook: Form = object<WebhookConfig>({ ...address, secret: longSecrets });
 
 const mail: Form = object<MailConfig>({
   smtp: fits(
@@ -166,9 +166,24 @@ const mail: Form = object<MailConfig>({
   from: sender,
 });
 
+const currencyFault = (name: string): string | undefined =>
+  /^[A-Z]{3}$/.test(name) ? undefined : 'named by a currency';
+
+const slack: Form = object<SlackConfig>({
+  token: text,
+  channel: fits('the id of a channel, such as C0123ABCD', (value) => /^[CG][A-Z0-9]+$/.test(value)),
+  signingSecret: optional(longSecrets),
+  amounts: optional(record(currencyFault, whole(0, Number.MAX_SAFE_INTEGER))),
+  channels,
+  apiUrl: optional(secure),
+});
+
 export const notices: Form = object<NoticesConfig>({
   webhooks: optional(list(webhook)),
   mail: optional(mail),
+  slack: optional(slack),
+  teams: optional(object<NonNullable<NoticesConfig['teams']>>(address)),
+  reminderSeconds: optional(whole(1, 30 * DAY_SECONDS)),
 });
 
 /** Two programs that both end TLS would each see the other's plain text. */

@@ -57,7 +57,12 @@ export function parseBody(bytes: Uint8Array, bytesMax: number): Json {
   }
 }
 
-async function bytesOf(request: Request, bytesMax: number, limit: BytesLimit): Promise<Uint8Array> {
+/** The bytes of a body of any type. @throws ServerError `too_large` */
+export async function bytesOf(
+  request: Request,
+  bytesMax: number,
+  limit: BytesLimit,
+): Promise<Uint8Array> {
   const length = request.headers.get('content-length');
   if (length !== null && Number(length) > bytesMax) throw tooLarge(bytesMax, limit);
   // The parser of HTTP takes no more bytes than the announced ones.

@@ -53,7 +53,8 @@ export class MailNotices {
   ): Promise<void> {
     if (!(await this.#mayDecide(receiver, notice))) return;
     const { mail, pageOf, cardOf } = this.#options;
-    const { subject, text } = mailText(await cardOf(notice.row), pageOf(pagePath(notice)));
+    const card = await cardOf(notice.row);
+    const { subject, text } = mailText(card, pageOf(pagePath(notice)), notice.type);
     const message = readMail({ to: receiver.address, subject, text });
     const limit = AbortSignal.any([signal, AbortSignal.timeout(MAIL_TIMEOUT_MS)]);
     const from = senderOf(mail.from);
@@ -113,6 +114,7 @@ function failureOf(error: unknown): NoticeError {
 export function mailText(
   card: Card,
   url: string,
+  type: ApprovalRequested['type'] = 'approval.requested',
 ): { readonly subject: string; readonly text: string } {
   const title = shown(card.title, TEXT_MAX);
   const lines = [
@@ -127,5 +129,6 @@ export function mailText(
     ...saidOf(card).map(([label, text]) => `> ${label}: ${text}`),
     '',
   ];
-  return { subject: `Decision needed: ${shown(card.title, NAME_MAX)}`, text: lines.join('\n') };
+  const begin = type === 'approval.reminder' ? 'Ends soon' : 'Decision needed';
+  return { subject: `${begin}: ${shown(card.title, NAME_MAX)}`, text: lines.join('\n') };
 }

@@ -1,6 +1,6 @@
 import { isAssizeError, isInstance } from 'assize/internal/base';
 import { addMicros, instantToMillis } from 'assize/internal/canon';
-import type { EntryRow, LogStore, SideChange, SideRow, SideStore } from 'assize/internal/ledger';
+import type { LogStore, SideChange, SideRow, SideStore } from 'assize/internal/ledger';
 import type { Clock, Random } from 'assize/internal/oracle';
 import { NoticeError } from '../errors.ts';
 import { type Notice, noticeOf } from '../notice.ts';
@@ -13,6 +13,7 @@ import {
   FAILED_KIND,
   positionOf,
   queued,
+  reminderKind,
   removed,
   timeOf,
   valueIn,
@@ -37,6 +38,8 @@ export interface DelivererOptions {
   readonly retry: RetryPolicy;
   /** The time for which a server claims a notice: longer than any attempt takes. */
   readonly claimMs: number;
+  /** The time before the end of a request when its reminder is due. */
+  readonly reminderMs: number | undefined;
   readonly onFailure: (error: unknown) => void;
   /** Called for a notice that was given up. */
   readonly onGivenUp: (notice: EndedNotice) => void;
@@ -78,6 +81,7 @@ export class Deliverer {
     let next = Number.POSITIVE_INFINITY;
     for (const receiver of this.#options.receivers) {
       if (this.#isStopping) break;
+      if (this.#options.reminderMs !== undefined) await this.#queueReminders(receiver);
       next = Math.min(next, await this.#beginFor(receiver));
     }
     return next;
@@ -99,6 +103,17 @@ export class Deliverer {
       if (!this.#sending.has(name)) this.#start(name, this.#deliver(receiver, row));
     }
     return Number.POSITIVE_INFINITY;
+  }
+
+  /** Queues the reminders that are due. Another server may queue them first. */
+  async #queueReminders(receiver: Receiver): Promise<void> {
+    const { store, clock } = this.#options;
+    const rows = await store.sideList(reminderKind(receiver.id), { limit: 2 * AT_ONCE });
+    const now = clock.now();
+    for (const row of rows.filter((one) => timeOf(one) <= now)) {
+      const notice = valueIn<WaitingNotice>(row);
+      await this.#put([removed(row), queued(receiver, timeOf(row), positionOf(row), notice)]);
+    }
   }
 
   /** Begins no delivery any more, and waits for those that run: at most so long. */
@@ -127,10 +142,31 @@ export class Deliverer {
     const claimed = await this.#claim(receiver, row);
     if (claimed === undefined) return;
     const [entry] = await this.#options.store.logged(positionOf(row), 1);
-    const failure = await this.#attempt(receiver, entry);
-    if (failure === undefined) await this.#delivery(receiver, claimed);
-    else if (this.#abort.signal.aborted) await this.#requeue(receiver, claimed, 0, unclaimed(row));
-    else await this.#retry(receiver, claimed, failure);
+    const { type } = valueIn<WaitingNotice>(row);
+    let notice: Notice | undefined;
+    try {
+      notice = entry && noticeOf(entry);
+      if (notice !== undefined && type === 'approval.reminder')
+        notice = { ...notice, type } as Notice;
+      if (notice !== undefined) await this.#options.send(receiver, notice, this.#abort.signal);
+    } catch (error) {
+      if (this.#abort.signal.aborted) await this.#requeue(receiver, claimed, 0, unclaimed(row));
+      else await this.#retry(receiver, claimed, error);
+      return;
+    }
+    const ended = this.#ended(receiver, claimed);
+    const reminder = notice && this.#reminderOf(receiver, claimed, notice);
+    if (await this.#end(DELIVERED_KIND, claimed, ended, reminder)) this.#delivered += 1;
+  }
+
+  /** The row of the reminder of a request that was delivered. */
+  #reminderOf(receiver: Receiver, row: SideRow, notice: Notice): SideChange[] {
+    const { clock, reminderMs } = this.#options;
+    if (notice.type !== 'approval.requested' || reminderMs === undefined) return [];
+    const due = notice.expires && addMicros(notice.expires, -reminderMs * 1_000);
+    if (due === undefined || due <= clock.now()) return [];
+    const value = { entry: notice.entryId, type: 'approval.reminder', attempts: 0 } as const;
+    return [queued(receiver, due, positionOf(row), value, reminderKind)];
   }
 
   /** Takes the notice for this server. Undefined if another server was first. */
@@ -149,30 +185,7 @@ export class Deliverer {
       : undefined;
   }
 
-  /** The reason of a failed attempt; undefined after a delivery. */
-  async #attempt(
-    receiver: Receiver,
-    entry: EntryRow | undefined,
-  ): Promise<{ readonly error: unknown } | undefined> {
-    try {
-      const notice = entry === undefined ? undefined : noticeOf(entry);
-      if (notice !== undefined) await this.#options.send(receiver, notice, this.#abort.signal);
-      return undefined;
-    } catch (error) {
-      return { error };
-    }
-  }
-
-  async #delivery(receiver: Receiver, row: SideRow): Promise<void> {
-    const ended = this.#ended(receiver, row);
-    if (await this.#end(DELIVERED_KIND, row, ended)) this.#delivered += 1;
-  }
-
-  async #retry(
-    receiver: Receiver,
-    row: SideRow,
-    { error }: { readonly error: unknown },
-  ): Promise<void> {
+  async #retry(receiver: Receiver, row: SideRow, error: unknown): Promise<void> {
     const { random, retry, onFailure, onGivenUp } = this.#options;
     const ended: EndedNotice = { ...this.#ended(receiver, row), error: lastError(error) };
     const { entry, type, attempts } = ended;
@@ -210,9 +223,9 @@ export class Deliverer {
     };
   }
 
-  #end(kind: string, row: SideRow, ended: EndedNotice): Promise<boolean> {
+  #end(kind: string, row: SideRow, ended: EndedNotice, more: SideChange[] = []) {
     const key = endedKey(ended.at, positionOf(row), ended.receiver);
-    return this.#put([removed(row), { kind, key, expected: null, body: bodyOf(ended) }]);
+    return this.#put([removed(row), { kind, key, expected: null, body: bodyOf(ended) }, ...more]);
   }
 
   #put(changes: readonly SideChange[]): Promise<boolean> {

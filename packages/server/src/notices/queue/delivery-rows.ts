@@ -56,6 +56,16 @@ export function waitingKind(receiverId: string): string {
   return `notice/waiting/${receiverId}`;
 }
 
+/** The kind of the rows of reminders, by the time when they are due. */
+export function reminderKind(receiverId: string): string {
+  return `notice/reminder/${receiverId}`;
+}
+
+/** The kind of the rows of messages of a chat that show a request. The key is its id. */
+export function cardKind(receiverId: string): string {
+  return `notice/card/${receiverId}`;
+}
+
 /** Keys are in the order of the time, so the notices that are due come first. */
 export function waitingKey(due: Instant, position: number): string {
   return `${due}/${String(position).padStart(POSITION_LENGTH, '0')}`;
@@ -81,9 +91,10 @@ export function queued(
   due: Instant,
   position: number,
   notice: WaitingNotice,
+  kind: (receiverId: string) => string = waitingKind,
 ): SideChange {
   return {
-    kind: waitingKind(id),
+    kind: kind(id),
     key: waitingKey(due, position),
     expected: null,
     body: bodyOf(notice),

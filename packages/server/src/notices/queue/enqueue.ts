@@ -194,7 +194,7 @@ export class Enqueuer {
 
   /** The channel of the proposal, which the entry of a resolution does not name. */
   async #channelOf(notice: Notice): Promise<string | undefined> {
-    if (notice.type === 'approval.requested') return notice.channel;
+    if (notice.type !== 'approval.resolved') return notice.channel;
     const pending = await this.#options.store.resolve(notice.pendingId);
     return pending === undefined ? undefined : (readRow(pending).payload as PendingPayload).channel;
   }

@@ -97,13 +97,13 @@ export class FailedNotices {
     const ended = valueIn<EndedNotice>(row);
     return {
       ...ended,
-      id: noticeId(ended.entry, ended.receiver),
+      id: noticeId(ended.entry, ended.receiver, ended.type),
       isConfigured: this.#receivers.has(ended.receiver),
     };
   }
 }
 
 function isChosen(row: SideRow, receiverId: string, id: string | undefined): boolean {
-  const { entry, receiver } = valueIn<EndedNotice>(row);
-  return receiver === receiverId && (id === undefined || id === noticeId(entry, receiver));
+  const { entry, receiver, type } = valueIn<EndedNotice>(row);
+  return receiver === receiverId && (id === undefined || id === noticeId(entry, receiver, type));
 }

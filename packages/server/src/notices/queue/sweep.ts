@@ -4,11 +4,13 @@ import type { Clock } from 'assize/internal/oracle';
 import type { Receiver } from '../receivers.ts';
 import {
   bodyOf,
+  cardKind,
   DELIVERED_KIND,
   FAILED_KIND,
   pagesOf,
   RECEIVER_KIND,
   type ReceiverRow,
+  reminderKind,
   removed,
   timeOf,
   valueIn,
@@ -79,8 +81,9 @@ async function use(store: SideStore, row: Row, value: ReceiverRow, now: Instant)
 
 /** The row of the receiver goes last, so a crash in between leaves nothing behind. */
 async function drop(store: SideStore, row: Row): Promise<void> {
-  for await (const page of pagesOf(store, waitingKind(row.key), SIDE_CHANGES_MAX))
-    await store.sidePut(page.map(removed));
+  for (const kindOf of [waitingKind, reminderKind, cardKind])
+    for await (const page of pagesOf(store, kindOf(row.key), SIDE_CHANGES_MAX))
+      await store.sidePut(page.map(removed));
   await store.sidePut([removed(row)]);
 }
 

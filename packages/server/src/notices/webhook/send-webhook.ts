@@ -12,6 +12,9 @@ import { isPrivateAddress, isPublicAddress } from './address-rules.ts';
 /** The time for a whole request, from the lookup to the status of the answer. */
 export const WEBHOOK_TIMEOUT_MS = 10_000;
 
+/** A webhook. Without a secret for an address that checks no signature. */
+export type Address = Omit<WebhookConfig, 'secret'> & Partial<Pick<WebhookConfig, 'secret'>>;
+
 /** One request to a webhook. */
 export interface WebhookMessage {
   /** The same for each attempt, so a receiver can detect a repetition. */
@@ -29,12 +32,12 @@ export interface SendingOptions {
 }
 
 /**
- * Sends one signed request. No redirect is followed, and the body of the answer is not read.
+ * Sends one request, signed if there is a secret. No redirect is followed, and no answer is read.
  *
  * @throws NoticeError `receiver_refused`, `unreachable`, `receiver_forbidden`
  */
 export async function sendWebhook(
-  { url, secret, allowPrivate = false }: WebhookConfig,
+  { url, secret, allowPrivate = false }: Address,
   { id, timestamp, body }: WebhookMessage,
   { signal, timeoutMs = WEBHOOK_TIMEOUT_MS, resolve = systemResolve }: SendingOptions = {},
 ): Promise<void> {
@@ -59,7 +62,9 @@ export async function sendWebhook(
         'user-agent': 'assize-notices',
         'webhook-id': id,
         'webhook-timestamp': String(timestamp),
-        'webhook-signature': signaturesOf(secret, id, String(timestamp), body),
+        ...(secret !== undefined && {
+          'webhook-signature': signaturesOf(secret, id, String(timestamp), body),
+        }),
       },
     });
     sent.on('response', (response) => {
