@@ -86,6 +86,8 @@ test('attack 51: a text of an agent in a mail: no header, no line of its own', (
     });
     const honest = mailText(cardWith('d'), 'https://a.example/x');
     const { subject, text: body } = mailText(cardWith(text), 'https://a.example/x');
+    const again = mailText(cardWith('d'), 'https://a.example/x', 'approval.reminder');
+    expect(again).toEqual({ ...honest, subject: 'Ends soon: d' });
     const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
     expect(subject).not.toMatch(/[\r\n]/);
     expect(`${subject}${body.replaceAll('\n', '')}`).not.toMatch(unseen);

@@ -7,6 +7,7 @@ import { call, type Domain, defineDomain, escalate, pass } from 'assize/internal
 import type { Store } from 'assize/internal/stores';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
+import { HandClock } from '../../../../tests/support/ledger/runtime.ts';
 import { PRINCIPALS, start, type TestServer } from '../../../../tests/support/server/serving.ts';
 import { bank } from '../../../../tests/support/server/till.ts';
 import { NoticeSink } from '../../../../tests/support/tools/notice-sink.ts';
@@ -394,24 +395,29 @@ describe('a button', () => {
   });
 });
 
-test('a reminder comes to every receiver once, and not after a decision', async () => {
+test('a reminder comes to each receiver once, and the end closes the card', async () => {
   const sink = await NoticeSink.open();
   onTestFinished(() => sink[Symbol.asyncDispose]());
   const secret = 'a-secret-of-24-characters';
   const url = { url: sink.url, allowPrivate: true };
+  const clock = new HandClock();
   const server = await start({
-    domains: [shop],
-    principals: principals as never,
+    ...{ domains: [shop], principals: principals as never, clock },
     config: {
       worlds: { main: { domain: 'shop' }, spare: { domain: 'shop' } },
-      approvals: { timeoutMs: 5_000 },
+      approvals: { timeoutMs: 7_200_000 },
       notices: {
         slack: { token: TOKEN, channel: 'C0DESK', apiUrl: slack.apiUrl },
-        ...{ webhooks: [{ ...url, secret }], teams: url, reminderSeconds: 3 },
+        ...{ webhooks: [{ ...url, secret }], teams: url, reminderSeconds: 3_600 },
       },
     },
   });
   const id = await propose(server, 'pay');
+  await expect
+    .poll(async () => (await server.store.sideList('notice/delivered', { limit: 9 })).length)
+    .toBe(3);
+  expect(sink.of('approval.reminder')).toEqual([]);
+  clock.forward(3_600_000);
   await expect.poll(() => sink.of('approval.reminder').length, { timeout: 8_000 }).toBe(1);
   const [asked] = sink.of('approval.requested');
   const [reminder] = sink.of('approval.reminder');
@@ -428,6 +434,10 @@ test('a reminder comes to every receiver once, and not after a decision', async 
   ]);
   expect(ofTeams()[0].body.every(({ type }: any) => type === 'RichTextBlock')).toBe(true);
   expect(JSON.stringify(ofTeams()[1])).toContain('It ends soon');
+  clock.forward(3_601_000);
+  await propose(server, 'pay');
+  await shows('xpired at');
+  expect(sink.of('approval.reminder')).toHaveLength(1);
 });
 
 const isMarked = ({ type }: any): boolean => type === 'context';
