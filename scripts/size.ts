@@ -15,7 +15,7 @@ const LIMITS: Readonly<Record<string, readonly [lines: number, tokens: number]>>
   '@assize/postgres': [8.4, 39.5],
   '@assize/command': [5.3, 31.1],
   '@assize/cli': [13.4, 83.6],
-  '@assize/server': [14, 95],
+  '@assize/server': [14, 95.2],
   '@assize/testing': [15.5, 133],
   '@assize/gate': [32.2, 234.2],
   '@assize/agents': [15.1, 97.3],
