@@ -71,7 +71,7 @@ describe('a program that the table does not have', () => {
   });
 });
 
-test.each(['-delete', '-L -type f -exec cat {} +', '-D tree ! -name a -print'])(
+test.each(['-delete', '-L -- -type f -exec cat {} +', '-D tree ! -name a -print'])(
   'find %s begins in the folder of the command',
   (words) => {
     const partsWithout = (command: string) =>
@@ -82,6 +82,13 @@ test.each(['-delete', '-L -type f -exec cat {} +', '-D tree ! -name a -print'])(
     expect(partsWithout(`find ${words}`)).toEqual(
       partsWithout(`find ${words.slice(0, at)}. ${words.slice(at)}`),
     );
+  },
+);
+
+test.each(['-E /etc', '-X -d /etc', '-dsx /etc', '-- /etc', '-L -- /etc', '-f /etc'])(
+  'find %s -delete begins in the folder that it names',
+  (words) => {
+    expect(commandParts(`find ${words} -delete`, PLACE)[0]?.args['below']).toEqual(['/etc']);
   },
 );
 
@@ -275,6 +282,10 @@ describe('the effect of these texts is only known while they run', () => {
       'find . -execdir rm {} +',
       'find . -L -follow -exec rm {} +',
       'find $x -delete',
+      'find -files0-from l -delete',
+      'find -files0-from l -exec cat {} +',
+      'find -- -name a -files0-from l -delete',
+      'find -f /etc -delete',
       'find . | xargs -0 rm',
       'find . -print0 | xargs rm',
       'find . -print0 | xargs -0 sh',

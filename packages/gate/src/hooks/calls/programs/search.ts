@@ -132,7 +132,8 @@ export function foundBy(words: readonly ShellWord[]): ShellWord | undefined {
   const oneOf = places
     .flatMap((each) => each ?? [])
     .map((each) => each.replace(/^(?=\.\.?$)/, './'));
-  const isKnown = !unknown && !places.includes(undefined) && !values.includes(null);
+  const isUnsure = values.includes(null) || values.includes('-files0-from');
+  const isKnown = !unknown && !places.includes(undefined) && !isUnsure;
   if (!isKnown || follows || !oneOf.every((each) => /^[\w./]/.test(each))) return undefined;
   // Each name has to fit, unless there is a choice.
   const hasChoice = values.some((value) => /^(?:-or?|[(,])$/.test(value ?? ''));
@@ -146,12 +147,15 @@ const FIND_OPTIONS = '-H -L -P -D=t -O=?t';
 
 /** The words of `find` with the place where it starts, which is the folder if none is named. */
 function withStart(words: readonly ShellWord[]): readonly ShellWord[] {
+  // `-EXdsx` are options of BSD.
   const at = words.findIndex(
-    ({ value }, i) => !/^-(?:[HLPD]|O.*)$/.test(value ?? '') && words[i - 1]?.value !== '-D',
+    ({ value }, i) =>
+      !/^-(?:[EHLPXdsx]+|D|O.*|-)$/.test(value ?? '') && words[i - 1]?.value !== '-D',
   );
-  const [first] = at === -1 ? [] : words.slice(at);
-  if (first === undefined || !isTest(first)) return words;
-  return [...words.slice(0, at), plainWord('.'), ...words.slice(at)];
+  const [before, rest] = at === -1 ? [words, []] : [words.slice(0, at), words.slice(at)];
+  const { marks, unknown } = readOptions(TESTS, rest.slice(0, 1));
+  const isPlace = !rest.slice(0, 1).every(isTest) || unknown || marks.includes('!');
+  return isPlace ? words : [...before, plainWord('.'), ...rest];
 }
 
 /** Whether a word begins the expression of `find`. */
