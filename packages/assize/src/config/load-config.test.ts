@@ -134,6 +134,7 @@ test('members are filled in, and paths are those of the folder', async () => {
     `export default {
       policy: './rules/assize.yaml',
       principals: { 'agent:a': { kinds: ['agent', 'agent'], grants: [{ actions: ['pay'] }] } },
+      notices: { teams: { url: 'https://a.example/' }, webhooks: [] },
       server: {
         tls: { certFile: 'cert.pem', keyFile: '/key.pem' },
         limits: { streams: 2 },
@@ -143,6 +144,7 @@ test('members are filled in, and paths are those of the folder', async () => {
   );
   const config = await loadConfig({ file, env: { ASSIZE_OIDC_CLIENT_SECRET: 's3cret' } });
   expect(config.policyFile).toBe(join(folder, 'rules/assize.yaml'));
+  expect(config.chats).toEqual({ teams: { url: 'https://a.example/' } });
   expect(config.server.tls).toEqual({ certFile: join(folder, 'cert.pem'), keyFile: '/key.pem' });
   expect(config.server.limits).toMatchObject({ streams: 2, concurrency: 32 });
   expect(config.server.oidc?.clientSecret).toBe('s3cret');

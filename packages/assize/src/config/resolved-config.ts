@@ -138,7 +138,8 @@ export function resolveConfig(
   config: AssizeConfig,
   { file, folder, store, archive, env }: ConfigSources,
 ): ResolvedConfig {
-  const { policy, principals = {}, simulations = {}, notices = {}, server = {} } = config;
+  const { policy, principals = {}, simulations = {}, server = {} } = config;
+  const { webhooks = [], mail, ...chats } = config.notices ?? {};
   const inFolder = (path: string): string => resolve(folder, path);
   return {
     file,
@@ -160,9 +161,9 @@ export function resolveConfig(
     approvals: config.approvals ?? {},
     effects: config.effects ?? {},
     memory: config.memory ?? {},
-    webhooks: notices.webhooks ?? [],
-    mail: notices.mail,
-    chats: notices,
+    webhooks,
+    mail,
+    chats,
     server: resolveServer(server, inFolder, env['ASSIZE_OIDC_CLIENT_SECRET']),
     mcp: config.mcp,
     traces: env['ASSIZE_TRACES'],
