@@ -5,7 +5,11 @@ import { unzipSync, zipSync } from 'fflate';
 import type { Page } from 'playwright-core';
 import { afterAll, expect, test } from 'vitest';
 import { expectAccessible, withConsole } from '../support/console/browser.ts';
+import { approvalCases } from '../support/ledger/approval-cases.ts';
+import { bundleOf } from '../support/ledger/bundle-ledgers.ts';
 import { exportOf } from '../support/ledger/exports.ts';
+import { importedStore } from '../support/ledger/inherited-cases.ts';
+import { everyKind, keysOf } from '../support/ledger/rows.ts';
 import { hasPython, PythonVerifier } from '../support/process/python-verifier.ts';
 import { pay, succeed } from '../support/server/calling.ts';
 import type { TestServer } from '../support/server/serving.ts';
@@ -198,6 +202,38 @@ withConsole(({ serve, open, openOffline }) => {
     await alone.getByText('The key that you gave did not sign the checkpoint.').waitFor();
     await alone.getByLabel('Choose a proof bundle').setInputFiles(fileWith('hello', 'note.txt'));
     await alone.getByText('The file is no proof bundle').waitFor();
+  });
+
+  test('the first line quotes why a proposal was refused, rejected or closed', async () => {
+    const server = await serve();
+    const { approval_id: pending } = await succeed(server, 'proposals.create', pay('a', 200, 'k'));
+    const path = { approval: pending };
+    const { approval } = await succeed(server, 'approvals.get', { path });
+    const body = { digest: approval.digest, reason: `no invoice${'.'.repeat(400)}` };
+    await succeed(server, 'approvals.reject', { as: 'boss:ada', path, body });
+    await succeed(server, 'checkpoints.create');
+    const console = await open(server, 'auditor:eve', `/audit?approval=${pending}`);
+    const zip = await downloaded(console, 'Download the proof bundle');
+    const page = await openOffline(fileWith(pageIn(zip), 'verify.html'));
+    const first = page.locator('.headline');
+    await first
+      .filter({ hasText: /^boss:ada rejected pay: .* for agent:scout: “no invoice\.{289}…” / })
+      .waitFor();
+
+    const { ledger } = approvalCases().find(({ name }) => name === 'an approval finds a conflict')!;
+    const kinds = { ...everyKind(keysOf(5)), erased: [] };
+    const [refused, expired] = kinds.rows.filter(({ kind }) => kind === 'rejection');
+    const lines = [
+      [ledger, ledger.rows.at(-1), /^A conflict ended the approval by dr-a of act .*: “it may/],
+      [kinds, refused, /^The rules refused act.*: “it may not be” /],
+      [kinds, expired, /^Closed undecided: act .*: “it may not be” /],
+    ] as const;
+    await page.getByText('Verify another file').click();
+    for (const [rows, row, hasText] of lines) {
+      const { zip } = await bundleOf(await importedStore(rows), { kind: 'entry', entry: row!.id });
+      await page.getByLabel('Choose a proof bundle').setInputFiles(fileWith(zip, 'bundle.zip'));
+      await first.filter({ hasText }).waitFor();
+    }
   });
 
   test('text of agents is inert in the page', async () => {

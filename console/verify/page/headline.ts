@@ -1,7 +1,7 @@
 import { stepsAfter } from '../bundle/records.ts';
 import type { Content } from '../bundle/verify.ts';
 import { isObject } from '../entries/basic-forms.ts';
-import type { Counselor, Entry, Stored } from '../entries/payloads.ts';
+import type { Commit, Counselor, Entry, Rejection, Stored } from '../entries/payloads.ts';
 import { type Child, element } from './element.ts';
 import { inert } from './inert.ts';
 import { nameOfEntry, time } from './names.ts';
@@ -32,7 +32,7 @@ function undecided({ id, payload }: Entry, content: Content): readonly Child[] |
   const { action, writ_id: writ } = payload.proposal;
   return [
     ...[...asked(action.name, action.args, content), ...agentOf(writ, payload, content)],
-    ...[' is undecided in this bundle: ', inert(payload.detail), at(id, payload.at, content)],
+    ...[' is undecided in this bundle', ...quoted(payload.detail), at(id, payload.at, content)],
   ];
 }
 
@@ -49,22 +49,25 @@ function decided({ id, payload }: Entry, content: Content): readonly Child[] | u
       : { name: payload.intent.action, args: payload.intent.args };
   const before = payload.kind === 'commit' ? payload.amended?.action : undefined;
   return [
-    element('strong', {}, ...byWhom(people, payload.kind === 'commit')),
+    element('strong', {}, ...byWhom(people, payload)),
     ...asked(name, args, content),
     ...(before === undefined
       ? []
       : [' (asked: ', ...asked(before.name, before.args, content), ')']),
     ...agentOf(payload.writ_id, payload, content),
-    ...(payload.kind === 'rejection' && people.length === 0 ? [': ', inert(payload.detail)] : []),
-    ...(last?.reason === undefined ? [] : [': “', inert(last.reason), '”']),
+    ...quoted(payload.kind === 'rejection' ? payload.detail : last?.reason),
     at(id, last?.at ?? payload.at, content),
   ];
 }
 
-function byWhom(people: readonly Counselor[], isCommit: boolean): readonly Child[] {
-  if (people.length === 0) return [isCommit ? 'The rules allowed ' : 'The rules refused '];
+function byWhom(people: readonly Counselor[], payload: Commit | Rejection): readonly Child[] {
+  const reason = payload.kind === 'commit' ? undefined : payload.reason;
+  if (reason === 'expired' || reason === 'upgraded') return ['Closed undecided: '];
+  if (people.length === 0)
+    return [reason === undefined ? 'The rules allowed ' : 'The rules refused '];
   const names = people.flatMap(({ principal }, n) => [n > 0 ? ' and ' : '', inert(principal)]);
-  return [...names, isCommit ? ' approved ' : ' rejected '];
+  if (reason === 'conflict') return ['A conflict ended the approval by ', ...names, ' of '];
+  return [...names, reason === undefined ? ' approved ' : ' rejected '];
 }
 
 /** The action and every member of its arguments. A value that is no plain name is quoted. */
@@ -78,10 +81,20 @@ function asked(name: string, args: Stored, { part }: Content): readonly Child[] 
 
 const PLAIN = /^[\p{L}\p{N}][\p{L}\p{N}._:@/+-]*$/u;
 const VALUE_MAX = 80;
+const QUOTED_MAX = 300;
 
 function plain(value: unknown): string {
   const text = typeof value === 'string' && PLAIN.test(value) ? value : JSON.stringify(value);
-  return text.length <= VALUE_MAX ? text : `${text.slice(0, VALUE_MAX - 1)}…`;
+  return short(text, VALUE_MAX);
+}
+
+/** A reason, which can be a text of a model. */
+function quoted(text: string = ''): readonly Child[] {
+  return text === '' ? [] : [': “', inert(short(text, QUOTED_MAX)), '”'];
+}
+
+function short(text: string, max: number): string {
+  return text.length <= max ? text : `${text.slice(0, max - 1)}…`;
 }
 
 /** The agent that proposed: the subject of its writ. */
