@@ -45,6 +45,11 @@ export const erasures: { readonly changedBy: ChangedBy } = {
   changedBy: ({ action }, data) => data === undefined || action === 'assize.erase',
 };
 
+/** For what agents did: proposals, and stops of agents. Not: new trajectories, keys, answers. */
+export const proposals: { readonly changedBy: ChangedBy } = {
+  changedBy: ({ kind, action }) => action !== undefined && kind !== 'delegation',
+};
+
 /** For lists of trajectories, and what ties them to each other. */
 export const beginnings: { readonly changedBy: ChangedBy } = {
   changedBy: ({ kind }) => kind === 'root' || kind === 'branch' || kind === 'delegation',

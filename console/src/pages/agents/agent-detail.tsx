@@ -2,6 +2,7 @@ import { Alert, Anchor, Button, Group, Stack, Table, Text, Title } from '@mantin
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
+import { entriesOf } from '../../api/changed-by.ts';
 import { api, dataOf } from '../../api/client.ts';
 import { codeOf } from '../../api/problem.ts';
 import { timelineHref } from '../../parts/addresses.ts';
@@ -11,8 +12,9 @@ import { World } from '../../parts/halted.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
 import { Ago } from '../../parts/instant.tsx';
 import { Part } from '../../parts/part.tsx';
+import { ShowMore } from '../../parts/show-more.tsx';
 import { amountsText } from '../timeline/authority.tsx';
-import { refusedText, StopChip, Waiting } from './agent-list.tsx';
+import { noneText, refusedText, StopChip, Waiting } from './agent-list.tsx';
 import {
   type Agent,
   type AgentChange,
@@ -26,9 +28,13 @@ interface Grant {
   readonly actions: readonly string[];
 }
 
+/** Worlds at first, and more at each step. The amounts of each are a request. */
+const WORLDS_STEP = 10;
+
 /** One agent: whether it may act, what it did last, and what it spent in its worlds. */
 export function AgentDetail({ agent }: { readonly agent: Agent }) {
-  const { name, grants, is, since, by, reason, last, worlds, refused } = agent;
+  const { name, grants, is, since, by, reason, last, worlds, refused, incomplete } = agent;
+  const [limit, setLimit] = useState(WORLDS_STEP);
   const isAdmin = useIsAdmin();
   return (
     <Stack gap="lg">
@@ -64,7 +70,7 @@ export function AgentDetail({ agent }: { readonly agent: Agent }) {
               size="sm"
               underline="always"
             >
-              <Inert>{last.title ?? last.action ?? `entry ${last.seq}`}</Inert>
+              <Inert>{last.title ?? last.action}</Inert>
             </Anchor>
             , {last.ruling}, <Ago at={last.at} />
           </Fact>
@@ -79,13 +85,13 @@ export function AgentDetail({ agent }: { readonly agent: Agent }) {
             size="sm"
             underline="always"
           >
-            {refusedText(refused)}
+            {refusedText(refused, incomplete)}
           </Anchor>
         </Fact>
       </Facts>
       <Part title="Worlds">
         {worlds.length === 0 ? (
-          <Text size="sm">It has done nothing yet.</Text>
+          <Text size="sm">It has {noneText('entry', incomplete)}.</Text>
         ) : (
           <Table layout="fixed" fz="sm">
             <Table.Thead>
@@ -95,12 +101,13 @@ export function AgentDetail({ agent }: { readonly agent: Agent }) {
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
-              {worlds.map((world) => (
+              {worlds.slice(0, limit).map((world) => (
                 <WorldRow key={world} world={world} agent={name} />
               ))}
             </Table.Tbody>
           </Table>
         )}
+        {worlds.length > limit && <ShowMore onMore={() => setLimit(limit + WORLDS_STEP)} />}
       </Part>
       <Part title="Grants">
         {(grants as readonly Grant[]).map((grant) => (
@@ -140,9 +147,10 @@ interface ProofProps {
 
 /** Asks the server for the ruling on another proposal like the last one. */
 function Proof({ agent, last }: ProofProps) {
-  const { trajectory_id: trajectory, action = '' } = last;
+  const { trajectory_id: trajectory, action } = last;
   const tried = useQuery({
     queryKey: ['log', 'agent-tried', agent, trajectory],
+    meta: entriesOf('assize:agents'),
     retry: false,
     queryFn: () =>
       dataOf(
@@ -153,17 +161,22 @@ function Proof({ agent, last }: ProofProps) {
       ),
   });
   if (tried.isPending) return null;
+  const isRuled = tried.error === null;
   const isRefused = codeOf(tried.error) === 'agent_stopped';
   return (
     <Alert
-      {...(isRefused ? { variant: 'default' } : { variant: 'light', color: 'red' })}
+      {...(isRuled ? { variant: 'light', color: 'red' } : { variant: 'default' })}
       mt="xs"
       role="status"
-      title={isRefused ? 'Its next proposal would be refused' : 'Its next proposal may still count'}
+      title={
+        isRuled
+          ? 'Its next proposal may still count'
+          : `Its next proposal ${isRefused ? 'would be refused' : 'could not be tried'}`
+      }
     >
       <Text size="sm">
-        Tried now in <Inert>{trajectory}</Inert>, without a record.{' '}
-        <Inert>{tried.error?.message ?? 'The server would rule on it.'}</Inert>
+        {isRuled || isRefused ? 'Tried now' : 'Not tried'} in <Inert>{trajectory}</Inert>, without a
+        record. <Inert>{tried.error?.message ?? 'The server would rule on it.'}</Inert>
       </Text>
     </Alert>
   );

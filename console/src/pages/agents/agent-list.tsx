@@ -18,7 +18,7 @@ export function AgentList({ agents, openName, onOpen }: ListProps) {
   return (
     <ul className={classes.rows}>
       {agents.map((agent) => {
-        const { name, worlds, refused, last } = agent;
+        const { name, worlds, refused, last, incomplete } = agent;
         return (
           <li key={name}>
             <UnstyledButton
@@ -33,7 +33,7 @@ export function AgentList({ agents, openName, onOpen }: ListProps) {
                 </CutText>
                 <StopChip is={agent.is} />
                 <Text size="xs" c="dimmed" className={classes.aside}>
-                  {last === undefined ? 'no action yet' : <Ago at={last.at} />}
+                  {last === undefined ? noneText('action', incomplete) : <Ago at={last.at} />}
                 </Text>
               </Group>
               <CutText size="xs">
@@ -41,7 +41,7 @@ export function AgentList({ agents, openName, onOpen }: ListProps) {
               </CutText>
               <CutText size="xs" c="dimmed">
                 {counted(worlds.length, 'world')} · <Waiting agent={name} /> waiting ·{' '}
-                {refusedText(refused)}
+                {refusedText(refused, incomplete)}
               </CutText>
             </UnstyledButton>
           </li>
@@ -69,6 +69,12 @@ export function Waiting({ agent }: { readonly agent: string }) {
 
 const REFUSED_MAX = 100;
 
-export function refusedText(refused: number): string {
-  return `${refused}${refused === REFUSED_MAX ? ' or more' : ''} refused in 24 hours`;
+export function refusedText(refused: number, isIncomplete: boolean): string {
+  const more = refused === REFUSED_MAX || isIncomplete ? ' or more' : '';
+  return `${refused}${more} refused in 24 hours`;
+}
+
+/** What is absent, as far as the server has searched. */
+export function noneText(what: string, isIncomplete: boolean): string {
+  return isIncomplete ? `no ${what} among the newest entries` : `no ${what} yet`;
 }

@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { beginnings, entriesOf } from '../../api/changed-by.ts';
+import { beginnings, entriesOf, proposals } from '../../api/changed-by.ts';
 import { api, dataOf } from '../../api/client.ts';
 import type { components } from '../../api/openapi.d.ts';
 import { useMe } from '../../api/queries.ts';
@@ -69,6 +69,7 @@ export function useIsAdmin(): boolean {
 export function useAgents() {
   return useQuery({
     queryKey: ['log', 'agents'],
+    meta: proposals,
     queryFn: () => dataOf(api.GET('/v1/agents')),
   });
 }

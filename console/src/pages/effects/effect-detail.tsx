@@ -55,7 +55,8 @@ function useMayResolve(): boolean {
 }
 
 function Head({ transaction }: { readonly transaction: WholeTransaction }) {
-  const { epoch, trajectory_id, principal, writ, name, submitted_as, effects, at } = transaction;
+  const { epoch, trajectory_id, principal, writ, name, submitted_as, effects, at, entry_id } =
+    transaction;
   const isInDoubt = effects.some((effect) => effect.needs_human);
   return (
     <header>
@@ -73,7 +74,7 @@ function Head({ transaction }: { readonly transaction: WholeTransaction }) {
       </Group>
       <Facts>
         {at !== undefined && (
-          <Fact name="Begun">
+          <Fact name={entry_id === undefined ? 'Last entry' : 'Committed'}>
             <Ago at={at} />
           </Fact>
         )}

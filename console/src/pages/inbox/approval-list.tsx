@@ -1,6 +1,7 @@
 import { Badge, Checkbox, Group, Text, UnstyledButton } from '@mantine/core';
 import type { Card } from '../../api/queries.ts';
 import { CutText } from '../../parts/cut-text.tsx';
+import { World } from '../../parts/halted.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
 import { Ago } from '../../parts/instant.tsx';
 import classes from './approval-list.module.css';
@@ -113,7 +114,7 @@ function Row({
         </CutText>
         <Group gap={6} mt={2}>
           <CutText size="xs" c="dimmed">
-            <Inert>{requester}</Inert> in <Inert>{trajectory_id}</Inert>
+            <Inert>{requester}</Inert> in <World id={trajectory_id} />
             <Inert>{askedAs(card)}</Inert>
             {expires !== undefined && (
               <>

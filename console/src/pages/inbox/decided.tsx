@@ -1,6 +1,7 @@
 import { Anchor, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
+import { calls } from '../../api/changed-by.ts';
 import { api, dataOf } from '../../api/client.ts';
 import { MoreOnScroll } from '../../parts/more-on-scroll.tsx';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
@@ -50,6 +51,7 @@ const NEWEST = '200';
 function useOutcomes(): ReadonlyMap<string, string> {
   const { data } = useQuery({
     queryKey: ['log', 'outcomes'],
+    meta: calls,
     queryFn: () =>
       dataOf(api.GET('/v1/effects', { params: { query: { all: 'true', limit: NEWEST } } })),
   });

@@ -1,8 +1,10 @@
-import { Alert, Button, CopyButton, Group } from '@mantine/core';
+import { Button, CopyButton, Group, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 import { api, dataOf } from '../../api/client.ts';
 import { useMe } from '../../api/queries.ts';
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
+import { Inert } from '../../parts/inert-text.tsx';
 import { isReadable } from '../../parts/schema-form/unreadable.ts';
 import { tell } from '../../parts/tell.tsx';
 import type { Trial } from './trial.ts';
@@ -16,6 +18,7 @@ interface MakeProps {
 export function MakeProposal({ trajectory, trial }: MakeProps) {
   const { principal, isBefore: _, ...proposal } = trial;
   const me = useMe().data;
+  const [isAsking, setAsking] = useState(false);
   const queries = useQueryClient();
   const text = JSON.stringify(proposal);
   // A second press is the same proposal, and another text is another one.
@@ -36,20 +39,26 @@ export function MakeProposal({ trajectory, trial }: MakeProps) {
   const isAgent = me?.kinds.includes('agent') === true && me.name === principal;
   return (
     <>
-      {make.error !== null && (
-        <Alert color="red" role="alert">
-          {make.error.message}
-        </Alert>
+      {isAsking && (
+        <ConfirmDialog
+          title="Propose it?"
+          action="Propose it"
+          isDangerous={false}
+          isPending={make.isPending}
+          error={make.error}
+          onConfirm={() => make.mutate(undefined, { onSuccess: () => setAsking(false) })}
+          onClose={() => setAsking(false)}
+        >
+          <Text size="sm">
+            The proposal is recorded in <Inert>{trajectory}</Inert>, and its calls are made if it is
+            committed.
+          </Text>
+        </ConfirmDialog>
       )}
       <Group gap="xs">
         {isAgent && (
-          <Button
-            size="xs"
-            disabled={!isReadable(proposal.args)}
-            loading={make.isPending}
-            onClick={() => make.mutate()}
-          >
-            Propose it
+          <Button size="xs" disabled={!isReadable(proposal.args)} onClick={() => setAsking(true)}>
+            Propose it…
           </Button>
         )}
         <CopyButton value={text}>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Domain } from '../../api/domain-query.ts';
-import { rolesFor, type Trial, withAction, withParams } from './trial.ts';
+import { rolesFor, type Trial, trialIn, withAction, withParams } from './trial.ts';
 
 const domain = {
   actions: [
@@ -44,4 +44,19 @@ test('a role keeps the parameters that it has', () => {
     params: { desk: 'b' },
   });
   expect(rolesFor(domain, 'unknown')).toEqual([]);
+});
+
+test.each(['{', 'null', '7', '{"action":"pay"}', '{"action":"audit","role":null}'])(
+  'an address that is no proposal is none: %s',
+  (text) => expect(trialIn(text, 'agent:a', domain)).toBeUndefined(),
+);
+
+test('a role of an address needs a name, and texts as its parameters', () => {
+  const read = (role: unknown) =>
+    trialIn(JSON.stringify({ action: 'pay', role, args: { to: 'b' } }), 'agent:a', domain);
+  for (const role of [{}, { name: 'clerk' }, { name: 'clerk', params: { desk: 1 } }])
+    expect(read(role)).toBeUndefined();
+  const role = { name: 'clerk', params: { desk: 'b' } };
+  expect(read(role)).toMatchObject({ action: 'pay', role, args: { to: 'b' } });
+  expect(read('clerk')).toMatchObject({ role: { name: 'clerk', params: {} } });
 });

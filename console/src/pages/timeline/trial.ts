@@ -46,19 +46,33 @@ export function withParams(
 
 /** The trial that an address has. Undefined without one, and for an action of another domain. */
 export function trialIn(text: string | null, principal: string, domain: Domain): Trial | undefined {
-  const { action, role, args } = proposableIn(text) ?? {};
-  if (!domain.actions.some(({ name }) => name === action)) return undefined;
+  const read = proposableIn(text);
+  if (read === undefined || !domain.actions.some(({ name }) => name === read.action))
+    return undefined;
+  const { action, role, args = {} } = read;
   const blank = { principal, action: '', role: { name: '', params: {} }, args, isBefore: false };
-  const trial = withAction(blank, domain, action as string);
+  const trial = withAction(blank, domain, action);
   const given = typeof role === 'string' ? { name: role, params: {} } : role;
-  return { ...trial, role: given ?? trial.role, args };
+  return { ...trial, role: given, args };
 }
 
-/** Undefined for a text that is no JSON, as a person can write into an address. */
-function proposableIn(text: string | null): Partial<Proposable> | undefined {
+/** Undefined for a text that is no proposal, as a person can write into an address. */
+function proposableIn(text: string | null): Proposable | undefined {
   try {
-    return JSON.parse(text ?? 'null') ?? undefined;
+    const read = JSON.parse(text ?? 'null');
+    return typeof read?.action === 'string' && isRole(read.role) ? read : undefined;
   } catch {
     return undefined;
   }
+}
+
+function isRole(role: unknown): boolean {
+  if (typeof role === 'string') return true;
+  const { name, params } = (role ?? {}) as Partial<Trial['role']>;
+  return (
+    typeof name === 'string' &&
+    typeof params === 'object' &&
+    params !== null &&
+    Object.values(params).every((value) => typeof value === 'string')
+  );
 }

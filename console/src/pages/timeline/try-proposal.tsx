@@ -74,9 +74,6 @@ function TrialForm({ entry, domain, principals, own }: FormProps) {
   const findings = judged !== undefined && 'findings' in judged ? (judged.findings ?? []) : [];
   return (
     <Stack gap="md">
-      <Text size="sm" c="dimmed">
-        A try records nothing and calls no tool.
-      </Text>
       {seq > 0 && (
         <Group>
           <SegmentedControl
@@ -105,6 +102,9 @@ function TrialForm({ entry, domain, principals, own }: FormProps) {
       )}
       {trial.action !== '' && (
         <Part title="Ruling">
+          <Text size="sm" c="dimmed">
+            This try records nothing and calls no tool.
+          </Text>
           <JudgementLine
             judged={judged}
             isOld={isOld}

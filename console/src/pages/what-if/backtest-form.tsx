@@ -47,7 +47,7 @@ function Form({
   file,
 }: FormProps & {
   readonly domains: readonly Domain[];
-  /** The rules file in force in the world. */
+  /** The rules file as the server read it at its start. */
   readonly file: string | undefined;
 }) {
   const [search] = useSearchParams();

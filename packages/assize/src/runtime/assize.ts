@@ -391,6 +391,16 @@ export class Assize {
   }
 
   /**
+   * Whether a trajectory is halted after an entry. No domain is needed.
+   *
+   * @throws LedgerFault
+   * @internal
+   */
+  async isHaltedAt({ trajectory_id, id }: EntryRow): Promise<boolean> {
+    return (await this.#replayer.stoppedAt(trajectory_id, id)).halted !== undefined;
+  }
+
+  /**
    * The pending proposals of all trajectories or of one, oldest first in each, from every writer.
    * The list includes proposals of ended processes that sent no notification. Trajectories with
    * open proposals are read one at a time, from a snapshot if one exists, and nothing is cached. No

@@ -102,6 +102,11 @@ const backtest = operation({
       to_seq: toSeq,
       limit,
     } = body;
+    if (file !== undefined && hash !== undefined)
+      throw new ServerError(
+        'invalid_request',
+        'The request is not valid: `rules_file` is a version of the domain. Leave out `domain_hash`.',
+      );
     const versions = service.domains.filter((domain) => domain.hash === hash);
     if (hash !== undefined && versions.length === 0)
       throw new ServerError(

@@ -80,6 +80,8 @@ export interface GatewayWorldsOptions {
  */
 export class GatewayWorlds {
   readonly #options: GatewayWorldsOptions;
+  /** The file of the server's own rules, as it was at the start. Undefined: it has none. */
+  readonly rulesText: string | undefined;
   readonly #replayer: Replayer;
   /** Undefined: the server has no rules of its own. @throws GatewayError `bad_argument` */
   readonly #wanted: Configuration | undefined;
@@ -95,8 +97,9 @@ export class GatewayWorlds {
   #noting: Promise<void> | undefined;
 
   constructor(options: GatewayWorldsOptions) {
-    const { rules, store } = options;
+    const { rules, rulesFile, store } = options;
     this.#options = options;
+    this.rulesText = rules && rulesFile && readFileSync(rulesFile, 'utf8');
     this.#replayer = new Replayer(store);
     this.#wanted = rules && configuration(rules.rules, rules.tools, rules.trial);
     this.#digest =
@@ -108,11 +111,6 @@ export class GatewayWorlds {
               ? []
               : [rulesDigest(rules.trial.rules), rules.trial.until]),
           ]);
-  }
-
-  /** The file of the server's own rules. Undefined: it has none. */
-  get rulesFile(): string | undefined {
-    return this.#options.rules && this.#options.rulesFile;
   }
 
   /** The worlds of the configuration. */

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import {
   flag,
   hash,
@@ -45,7 +44,7 @@ const list = operation({
   query: z.strictObject({ text: flag.optional().describe('adds the text of the rules file') }),
   answer: z.strictObject({
     worlds: z.array(worldForm),
-    file: z.string().optional().describe('the rules file of the server, as it is now'),
+    file: z.string().optional().describe('the rules file of the server, as it was at its start'),
   }),
   run: async ({ query, service }) => {
     const now = service.clock.now();
@@ -57,8 +56,8 @@ const list = operation({
       );
       worlds.push({ trajectory_id: id, ...status } as z.input<typeof worldForm>);
     }
-    const path = query.text === true ? service.gateways.rulesFile : undefined;
-    return { body: { worlds, ...(path && { file: await readFile(path, 'utf8') }) } };
+    const file = query.text === true ? service.gateways.rulesText : undefined;
+    return { body: { worlds, ...(file !== undefined && { file }) } };
   },
 });
 

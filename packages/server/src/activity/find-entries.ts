@@ -25,9 +25,16 @@ export interface FoundEntry {
   readonly facts: EntryFacts;
 }
 
-export interface FoundEntries {
+/** A found entry by its position in the log. The row is there if the search read it. */
+export interface FoundFacts {
+  readonly position: number;
+  readonly row: EntryRow | undefined;
+  readonly facts: EntryFacts;
+}
+
+export interface Found<Entry> {
   /** The newest first. */
-  readonly entries: readonly FoundEntry[];
+  readonly entries: readonly Entry[];
   /** The `before` of the next page. Undefined on the last page. */
   readonly next: number | undefined;
 }
@@ -49,12 +56,22 @@ export async function findEntries(
   log: LoggedEntries,
   blocks: Facts,
   search: EntrySearch,
-): Promise<FoundEntries> {
+): Promise<Found<FoundEntry>> {
+  const { entries, next } = await findFacts(log, blocks, search);
+  return { entries: await Promise.all(entries.map((one) => readFound(log, one))), next };
+}
+
+/** The same page, without a read of the entries that stored facts name. */
+export async function findFacts(
+  log: LoggedEntries,
+  blocks: Facts,
+  search: EntrySearch,
+): Promise<Found<FoundFacts>> {
   const { limit, text, isMeant } = search;
   const { size } = log;
   const isMatch = matcherOf(search);
   const hasText = textMatcher(text);
-  const found: Promise<FoundEntry>[] = [];
+  const found: FoundFacts[] = [];
   let high = Math.min(search.before ?? size, size);
   for (let read = 0, opened = 0; high > 0 && read < READ_MAX && opened < BLOCKS_MAX; ) {
     const block = Math.floor((high - 1) / BLOCK);
@@ -78,20 +95,22 @@ export async function findEntries(
       const row = rows?.[place];
       if (one === undefined || !isMatch(one) || (row !== undefined && !hasText(row))) continue;
       if (row !== undefined && isMeant !== undefined && !(await isMeant(row))) continue;
-      found.push(row === undefined ? at(log, high, one) : Promise.resolve({ row, facts: one }));
-      if (found.length === limit) return { entries: await Promise.all(found), next: nextOf(high) };
+      found.push({ position: high, row, facts: one });
+      if (found.length === limit) return { entries: found, next: nextOf(high) };
     }
   }
-  return { entries: await Promise.all(found), next: nextOf(high) };
+  return { entries: found, next: nextOf(high) };
 }
 
 function nextOf(high: number): number | undefined {
   return high === 0 ? undefined : high;
 }
 
-async function at(log: LoggedEntries, position: number, facts: EntryFacts): Promise<FoundEntry> {
-  const [row] = await log.logged(position, 1);
-  return { row: row as EntryRow, facts };
+export async function readFound(
+  log: LoggedEntries,
+  { position, row, facts }: FoundFacts,
+): Promise<FoundEntry> {
+  return { row: row ?? ((await log.logged(position, 1))[0] as EntryRow), facts };
 }
 
 function mayHave({ from, to, names: all }: Head, { since, until, names }: EntrySearch): boolean {

@@ -17,8 +17,10 @@ fetch('/v1/session', {
 }).then(async (answer) => {
   if (answer.ok) return location.replace('/');
   const fault = await answer.text();
+  const at = fault.indexOf('<h1>');
+  if (at < 0) throw new Error('Not an answer of this server');
   document.title = '${NOT_SIGNED_IN}';
-  document.querySelector('main').innerHTML = fault.slice(fault.indexOf('<h1>'));
+  document.querySelector('main').innerHTML = fault.slice(at);
 }).catch(() => {
   document.querySelector('p').textContent = 'The server does not answer. Open the link again.';
 });

@@ -17,8 +17,8 @@ import { integrateLog } from 'assize/internal/ledger';
 import { Trajectory } from 'assize/internal/runtime';
 import { rulingView, summaryOf } from 'assize/internal/views';
 import { z } from 'zod';
-import { named } from '../activity/entry-facts.ts';
-import { findEntries } from '../activity/find-entries.ts';
+import { named, valuesOf } from '../activity/entry-facts.ts';
+import { findFacts, readFound } from '../activity/find-entries.ts';
 import { problemOf } from '../problems/problem.ts';
 import { operation, type ServerService } from '../service.ts';
 
@@ -47,13 +47,14 @@ const list = operation({
               seq: z.number().int(),
               at: z.string(),
               ruling: z.string(),
-              action: z.string().optional(),
+              action: z.string(),
               title: z.string().optional(),
             })
             .optional()
-            .describe('its newest entry'),
+            .describe('its newest proposal'),
           worlds: z.array(z.string()).describe('the trajectories of its newest 100 entries'),
           refused: z.number().int().describe('refusals of the last 24 hours, 100 at most'),
+          incomplete: z.boolean().describe('the search ended early, and older entries may count'),
         })
         .meta({ id: 'Agent', description: 'An agent of the store, and whether it may act.' }),
     ),
@@ -78,24 +79,33 @@ const list = operation({
 
 const DAY_MICROS = 24 * 3_600 * 1_000_000;
 
-/** The newest entry of an agent, its worlds, and the number of its refusals. */
+/** Of entries with a proposal. */
+const PROPOSED = ['committed', 'rejected', 'escalated'];
+
+/** The newest proposal of an agent, its worlds, and the number of its refusals. */
 async function activityOf({ store, activity, actions, clock }: ServerService, agent: string) {
   const log = { size: await integrateLog(store), logged: store.logged.bind(store) };
   const by = named('by', agent);
-  const { entries } = await findEntries(log, activity, { names: [by], limit: PAGE_DEFAULT });
-  const { entries: refused } = await findEntries(log, activity, {
+  const all = await findFacts(log, activity, { names: [by], limit: PAGE_DEFAULT });
+  const refused = await findFacts(log, activity, {
     names: [by, named('ruling', 'rejected')],
     since: addMicros(clock.now(), -DAY_MICROS),
     limit: PAGE_DEFAULT,
   });
-  const row = entries[0]?.row;
+  const newest = all.entries.find(({ facts: { names } }) =>
+    PROPOSED.some((ruling) => names.includes(named('ruling', ruling))),
+  );
+  const row = newest && (await readFound(log, newest)).row;
   const { trajectory_id = '' } = row ?? {};
   const { seq, at, ruling, action, title } =
     (row && summaryOf(row, { actions: await actions.of(trajectory_id) })) ?? {};
   return {
     ...(row && { last: { trajectory_id, seq, at, ruling, action, title } }),
-    worlds: [...new Set(entries.map((one) => one.row.trajectory_id))],
-    refused: refused.length,
+    worlds: [...new Set(all.entries.flatMap(({ facts }) => valuesOf('in', facts.names)))],
+    refused: refused.entries.length,
+    incomplete: [all, refused].some(
+      ({ entries, next }) => next !== undefined && entries.length < PAGE_DEFAULT,
+    ),
   };
 }
 

@@ -333,14 +333,20 @@ function paramsOf(text: string | undefined): Record<string, string> {
   );
 }
 
-/** One that does not verify accepts nothing, and is no halted one. */
-async function isHaltedNow({ assize }: ServerService, id: string): Promise<boolean> {
+/**
+ * One that does not verify accepts nothing, and is no halted one. One of another domain than this
+ * server has is not opened, and its own entries say whether it is halted.
+ */
+async function isHaltedNow(service: ServerService, id: string): Promise<boolean> {
+  const { assize } = service;
   try {
     const trajectory = await assize.open(id);
     await Trajectory.catchUp(trajectory);
     return trajectory.halted !== undefined;
   } catch (error) {
     if (isAssizeError(error, 'invalid_ledger')) return false;
+    if (isAssizeError(error, 'domain_mismatch'))
+      return assize.isHaltedAt(await headOf({ service }, id));
     throw error;
   }
 }

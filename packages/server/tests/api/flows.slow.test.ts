@@ -447,6 +447,8 @@ test('conflicts have their codes, and append nothing', async () => {
   );
   await refused('log.export', { query: { size: '100000' } }, 404, 'not_found');
   await refused('backtests.run', { body: { trajectories: ['main'] } }, 400, 'invalid_request');
+  const both = { trajectories: ['main'], rules_file: 'id: a', domain_hash: 'x' };
+  await refused('backtests.run', { body: both }, 400, 'invalid_request');
   await refused(
     'backtests.run',
     { body: { trajectories: ['main'], rules: { no: 1 } } },

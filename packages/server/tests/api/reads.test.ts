@@ -1,8 +1,10 @@
 import { MemoryStore } from '@assize/testing/memory';
+import type { Domain } from 'assize/internal/kernel';
 import type { Store } from 'assize/internal/stores';
 import { expect, test } from 'vitest';
 import { pay, succeed } from '../../../../tests/support/server/calling.ts';
 import { start, type TestServer } from '../../../../tests/support/server/serving.ts';
+import { laterTill, till } from '../../../../tests/support/server/till.ts';
 
 const MAIN = { trajectory: 'main' };
 const COMMITS = 60;
@@ -100,4 +102,32 @@ test('the last state has the commits of another server', async () => {
       expect((await succeed(reader, 'trajectories.get', { path: MAIN })).entries).toBe(n + 2);
     }
   }
+});
+
+test('a world of a domain that the server lacks hides no halt', async () => {
+  const store = new MemoryStore();
+  const first = await start({ store });
+  const assize = first.service.assize;
+  await assize.create(laterTill as unknown as Domain, { trajectoryId: 'later' });
+  for (const trajectory of ['later', 'main'])
+    await succeed(first, 'trajectories.halt', { path: { trajectory }, body: { reason: 'stop' } });
+  await first.stop();
+  const worlds = { main: { domain: 'till' } };
+  const server = await start({ store, config: { worlds }, domains: [till] as unknown as Domain[] });
+  const asked = { as: 'auditor:eve', query: { halted: 'true' } } as const;
+  const { trajectories } = await succeed(server, 'trajectories.list', asked);
+  expect(trajectories.map((one: any) => one.trajectory_id)).toEqual(['later', 'main']);
+});
+
+test('an agent has its worlds, and its newest proposal as its last one', async () => {
+  const server = await start();
+  const agent = async () =>
+    (await succeed(server, 'agents.list')).agents.find((one: any) => one.name === 'agent:scout');
+  expect(await agent()).toMatchObject({ worlds: [], refused: 0, incomplete: false });
+  await succeed(server, 'proposals.create', pay('a', 1, 'k1'));
+  await succeed(server, 'proposals.create', pay('a', 5_000, 'k2'));
+  expect(await agent()).toMatchObject({
+    last: { trajectory_id: 'main', ruling: 'rejected', action: 'pay' },
+    ...{ worlds: ['main'], refused: 1, incomplete: false },
+  });
 });
