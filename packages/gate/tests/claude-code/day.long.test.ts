@@ -70,8 +70,8 @@ describe.skipIf(claudeProgram() === undefined)(
       const proposed = candidates.map(({ statement }: { statement: string }) => statement);
       expect(proposed.sort()).toEqual([
         expect.stringMatching(/^shell\/node: .*\["--test", test\/discount\.test\.js\]/),
-        expect.stringMatching(/^shell\/npm: .*\/argv, is: \[test\]/),
         expect.stringMatching(/^shell\/npm: .*\/argv, is: \[run, lint\]/),
+        expect.stringMatching(/^shell\/npm: .*\/argv, is: \[test\]/),
       ]);
       const ids = candidates.map(({ id }: { id: string }) => `--accept ${id}`);
       mine(`${ids.join(' ')} --write ~/.assize/assize.yaml`);
