@@ -13,7 +13,7 @@ import { runClaude } from '../support/claude-code/run-claude.ts';
 
 /** Rules that let an agent write its own settings. */
 const WIDE = {
-  tools: '  claude-code/settings: { class: reversible }',
+  tools: '  claude-code/settings: { class: reversible }\n  shell/dynamic: { class: reversible }',
   rules: "  - { id: wide, allow: '*' }",
 };
 

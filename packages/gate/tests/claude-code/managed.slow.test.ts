@@ -80,7 +80,10 @@ describe.skipIf(claudeProgram() === undefined)(
       stage.write('managed/managed-settings.json', gone);
       await run(claude, ['-p'], 'later');
       expect(linesIn(stage)).toEqual({ open: ['a'] });
-      expect(await check()).toMatchObject({ code: 1, out: expect.stringContaining('no server') });
+      expect(await check()).toMatchObject({
+        code: 1,
+        out: expect.stringContaining('No server answers'),
+      });
     });
 
     test('the command prints the settings of an organisation', async () => {

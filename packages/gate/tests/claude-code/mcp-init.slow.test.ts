@@ -94,7 +94,7 @@ describe.skipIf(claudeProgram() === undefined)(
         args,
         env: { PATH: '/usr/bin:/bin' },
       });
-      await expect.poll(async () => (await pending()).length, { timeout: 40_000 }).toBe(1);
+      await expect.poll(async () => (await pending()).length, { timeout: 90_000 }).toBe(1);
       expect(existsSync(target)).toBe(false);
       const [{ id, digest, action }] = await pending();
       expect(action.args).toMatchObject({
