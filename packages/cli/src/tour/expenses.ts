@@ -46,6 +46,10 @@ const DECLARED = bankTransfer({
 /** A manager approves a larger payment, in cents. */
 export const APPROVED_ABOVE = 50_000;
 
+function euros(cents: number): string {
+  return `€${(cents / 100).toFixed(2)}`;
+}
+
 export const expenses = defineDomain({
   name: 'demo-expenses',
   version: '1',
@@ -112,12 +116,12 @@ export const expenses = defineDomain({
       ({ input }, { receipt, paid = 0 }) =>
         receipt !== undefined && receipt.from === input.to && paid <= receipt.cents
           ? pass
-          : reject(`${paid} cents to ${input.to} are not due for the receipt ${input.receipt}`),
+          : reject(`${euros(paid)} to ${input.to} is not due for the receipt ${input.receipt}`),
     ),
     eachCall('MANAGER_APPROVES', DECLARED, { channel: 'manager' }, ({ input }) =>
       input.cents <= APPROVED_ABOVE
         ? pass
-        : escalate(`${input.cents} cents are more than ${APPROVED_ABOVE}`),
+        : escalate(`${euros(input.cents)} is over ${euros(APPROVED_ABOVE)}`),
     ),
   ],
   memory: {
