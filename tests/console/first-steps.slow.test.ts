@@ -25,10 +25,7 @@ withConsole(({ serve, open }) => {
     expect(await done()).toBe(0);
     await expectAccessible(page);
     await expectFitting(page);
-    await page
-      .getByRole('button', { name: /^pay|Pay/ })
-      .first()
-      .click();
+    await page.getByRole('link', { name: /^pay/ }).click();
     await page.getByRole('button', { name: /^Approve/ }).click();
     await expect.poll(done).toBe(1);
     await steps.getByRole('link', { name: /^See why/ }).click();
