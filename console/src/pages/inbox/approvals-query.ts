@@ -6,8 +6,8 @@ import type { Approval, Card } from '../../api/queries.ts';
 import { isDecidingHere } from './decided-elsewhere.ts';
 
 const PAGE = '200';
-/** The pages that are read at once, so that counts and sums are of all. */
-const PAGES_AT_ONCE = 10;
+/** The pages of the inbox, whose counts and sums are of all. */
+export const PAGES_AT_ONCE = 10;
 
 interface Waiting {
   readonly cards: readonly Card[];
@@ -16,22 +16,22 @@ interface Waiting {
   readonly hasMore: boolean;
 }
 
-/** The open approvals in short: all of them, or the first 2,000. */
-export function useWaiting(isMine: boolean) {
+/** The open approvals in short: the first 200, or for a page of them the first 2,000. */
+export function useWaiting(isMine: boolean, pages: 1 | typeof PAGES_AT_ONCE = 1) {
   return useQuery({
-    queryKey: ['log', 'approvals', isMine],
+    queryKey: ['log', 'approvals', isMine, pages],
     meta: decisions,
-    queryFn: () => waitingNow(isMine),
+    queryFn: () => waitingNow(isMine, pages),
     refetchInterval: ({ state }) => msToExpiry(state.data?.cards ?? []),
   });
 }
 
-async function waitingNow(isMine: boolean): Promise<Waiting> {
+async function waitingNow(isMine: boolean, pages: number): Promise<Waiting> {
   const mine = isMine && { mine: 'true' as const };
   const cards: Card[] = [];
   const faults = new Map<string, Waiting['faults'][number]>();
   let cursor: string | undefined;
-  for (let page = 0; page < PAGES_AT_ONCE; page++) {
+  for (let page = 0; page < pages; page++) {
     const query = { limit: PAGE, view: 'card' as const, ...mine, ...(cursor && { cursor }) };
     const found = await dataOf(api.GET('/v1/approvals', { params: { query } }));
     cards.push(...(found.cards ?? []));
@@ -42,23 +42,24 @@ async function waitingNow(isMine: boolean): Promise<Waiting> {
   return { cards, faults: [...faults.values()], hasMore: cursor !== undefined };
 }
 
+/** The requests that are sent at once. */
+const AT_ONCE = 10;
+
+/** Empty for a proposal that is decided. */
+async function oneWhole(approval: string): Promise<Approval[]> {
+  const params = { path: { approval } };
+  const found = await dataOf(api.GET('/v1/approvals/{approval}', { params }));
+  return found.approval === undefined ? [] : [found.approval];
+}
+
 /** Some of the open approvals with their whole arguments. */
 export function useWhole(ids: readonly string[]) {
   return useQuery({
     queryKey: ['whole', ids],
     queryFn: async () => {
-      const asked = new Set(ids);
       const whole: Approval[] = [];
-      for (
-        let cursor: string | undefined = '';
-        cursor !== undefined && whole.length < asked.size;
-      ) {
-        const query = { limit: PAGE, ...(cursor !== '' && { cursor }) };
-        const page: { readonly approvals: Approval[]; readonly next?: string | undefined } =
-          await dataOf(api.GET('/v1/approvals', { params: { query } }));
-        whole.push(...page.approvals.filter(({ id }) => asked.has(id)));
-        cursor = page.next;
-      }
+      for (let at = 0; at < ids.length; at += AT_ONCE)
+        whole.push(...(await Promise.all(ids.slice(at, at + AT_ONCE).map(oneWhole))).flat());
       return whole;
     },
   });

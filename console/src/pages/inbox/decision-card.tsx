@@ -48,13 +48,13 @@ export function DecisionCard({ card, amended }: CardProps) {
         const { space, subject, predicate, fact, since, text } = remembered;
         const href = memoryHref(trajectory_id, space, { subject, predicate, fact, since });
         return (
-          <Alert key={`${given.name} ${fact}`} mt="xs" p="xs" color="yellow">
+          <Alert key={`${given.name} ${fact} ${since}`} mt="xs" p="xs" color="yellow">
             <strong>This contradicts the memory.</strong>
             <br />
             <Inert>{`${given.name}: ${given.text}`}</Inert>
             <br />
             <Anchor component={Link} href={href} size="sm" underline="always">
-              memory of {subject}
+              memory of <Inert>{subject}</Inert>
             </Anchor>
             <Inert>{`, ${predicate}: ${text}`}</Inert>
           </Alert>

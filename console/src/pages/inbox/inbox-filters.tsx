@@ -35,7 +35,8 @@ interface FiltersProps {
 /** The search, the groups and the order of the list, with a mark for all that it shows. */
 export function InboxFilters({ arranged, onChange, cards, shown, marked, onMark }: FiltersProps) {
   const { text, group, order } = arranged;
-  const ids = shown.flatMap(({ id, may_decide }) => (may_decide ? id : []));
+  const mine = shown.filter(({ may_decide }) => may_decide);
+  const ids = mine.map(({ id }) => id);
   const count = ids.filter((id) => marked.has(id)).length;
   return (
     <>
@@ -75,7 +76,7 @@ export function InboxFilters({ arranged, onChange, cards, shown, marked, onMark 
           label={
             <>
               Mark all {counted(ids.length, 'proposal')}
-              <SumText cards={shown} />
+              <SumText cards={mine} />
             </>
           }
           checked={count === ids.length}

@@ -9,7 +9,7 @@ import { SplitView } from '../../parts/split-view.tsx';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
 import { ApprovalDetail } from './approval-detail.tsx';
 import { ApprovalList } from './approval-list.tsx';
-import { type ManyResults, useWaiting } from './approvals-query.ts';
+import { type ManyResults, PAGES_AT_ONCE, useWaiting } from './approvals-query.ts';
 import { DecideMany } from './decide-many.tsx';
 import { Decided } from './decided.tsx';
 import { useDecidedElsewhere } from './decided-elsewhere.ts';
@@ -31,7 +31,7 @@ export default function InboxPage() {
     group: search.get('group') ?? '',
     order: search.get('order') ?? '',
   };
-  const waiting = useWaiting(!isAll);
+  const waiting = useWaiting(!isAll, PAGES_AT_ONCE);
   const me = useMe();
   const [marked, setMarked] = useState<ReadonlySet<string>>(new Set());
   const [decided, setDecided] = useState<ManyResults>();

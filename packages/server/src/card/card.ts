@@ -78,7 +78,12 @@ export const cardForm = z
 /** A proposal in short, as a person reads it before a decision: in the console or a mail. */
 export type Card = z.input<typeof cardForm>;
 
-type View = Awaited<ReturnType<typeof pendingView>>;
+type View = Pick<
+  Awaited<ReturnType<typeof pendingView>>,
+  | ('id' | 'of' | 'trajectory_id' | 'seq' | 'at' | 'digest' | 'shown' | 'channel' | 'detail')
+  | ('action' | 'approvals' | 'approved_by' | 'expires' | 'invariant_id' | 'tools' | 'changes')
+  | 'effect'
+>;
 
 export interface CardParts {
   readonly requester: string;
@@ -91,7 +96,7 @@ export interface CardParts {
 export function cardOf(view: View, { requester, undo, mayDecide, ...rest }: CardParts): Card {
   const { id, of, trajectory_id, seq, at, digest, shown, channel, detail, action } = view;
   const { approvals, approved_by, expires, invariant_id } = view;
-  const epoch = 'effect' in view ? view.effect?.epoch : undefined;
+  const epoch = view.effect?.epoch;
   const gated = shown.called !== action.name;
   return {
     ...{ id, of, trajectory_id, seq, at, digest, title: shown.title, fields: [...shown.fields] },
@@ -111,6 +116,7 @@ function effectOf({ tools, changes, action }: View, { called }: Shown): string {
   if (called !== action.name) return `The agent calls ${called}, once.`;
   const names = [...new Set(tools.flatMap((call) => ('tool' in call ? (call.tool ?? []) : [])))];
   if (names.length > 0) return `Calls ${names.join(', ')}.`;
+  if (changes === null) return 'Changes the state, by values that are erased or missing.';
   return changes?.length === 0 ? 'Changes nothing.' : 'Changes the state. No tool is called.';
 }
 

@@ -23,8 +23,8 @@ export interface Contradiction {
   readonly remembered: Remembered;
 }
 
-/** The most texts of one value, and the most characters of one that are compared. */
-const TEXTS_MAX = 200;
+/** The most texts of all values, and the most characters of one that are compared. */
+const TEXTS_MAX = 1_000;
 const TEXT_MAX = 400;
 
 /**
@@ -37,21 +37,22 @@ export function contradictionsIn(
   given: readonly Given[],
   facts: readonly Remembered[],
 ): readonly Contradiction[] {
-  const read = given.map(({ name, value }) => ({ name, leaves: leavesOf(value) }));
-  const all = read.flatMap(({ leaves }) => leaves.map(({ text }) => text.toLowerCase()));
+  const leaves = given
+    .flatMap(({ name, value }) => leavesOf(value).map((leaf) => ({ ...leaf, source: name })))
+    .slice(0, TEXTS_MAX)
+    .map((leaf) => ({ ...leaf, counts: countsIn(leaf.text) }));
+  const all = leaves.map(({ text }) => text.toLowerCase());
   return facts.flatMap((remembered) => {
     const { subject, predicate, text } = remembered;
     if (!all.some((one) => hasWord(one, subject.toLowerCase()))) return [];
     const counts = countsIn(text);
-    for (const { name, leaves } of read) {
-      const other = leaves.find(
-        (leaf) =>
-          differs(counts, countsIn(leaf.text)) ||
-          (wordsOf(leaf.name) === wordsOf(predicate) && !isSame(leaf.text, text)),
-      );
-      if (other !== undefined) return [{ given: { name, text: other.text }, remembered }];
-    }
-    return [];
+    const other = leaves.find(
+      (leaf) =>
+        differs(counts, leaf.counts) ||
+        (wordsOf(leaf.name) === wordsOf(predicate) && !isSame(leaf.text, text)),
+    );
+    if (other === undefined) return [];
+    return [{ given: { name: other.source, text: other.text }, remembered }];
   });
 }
 

@@ -1,10 +1,15 @@
-import { isAssizeError } from 'assize/internal/base';
+import { isAssizeError, isInstance } from 'assize/internal/base';
 import type { Tool } from 'assize/internal/effects';
+import type { Domain } from 'assize/internal/kernel';
 import {
+  approvalsOf,
   type EntryRow,
   type Hash,
+  isEffectPending,
+  LedgerFault,
   type LedgerStore,
   type PendingPayload,
+  pendingEffectOf,
   readRow,
   ValueReader,
 } from 'assize/internal/ledger';
@@ -38,8 +43,7 @@ export async function noticeCard(
   const payload = readRow(row).payload as PendingPayload;
   const trajectory = await readableIn(assize, row.trajectory_id);
   const words = await actions.of(row.trajectory_id);
-  const parts = await pendingParts(store, new ValueReader(store), { id: row.id, payload });
-  const view = await pendingView(store, parts, words);
+  const view = await viewOf(store, row, payload, words);
   const { called } = view.shown;
   const asked = proposedIn(payload);
   const shown =
@@ -51,13 +55,41 @@ export async function noticeCard(
   return cardOf({ ...view, shown }, { requester, undo, mayDecide: false });
 }
 
-/** The trajectory, or undefined if it does not verify. */
+/** With what the entry alone has, where the store lacks a value of the proposal. */
+async function viewOf(
+  store: LedgerStore,
+  row: EntryRow,
+  payload: PendingPayload,
+  words: Domain['actions'],
+): Promise<Parameters<typeof cardOf>[0]> {
+  try {
+    const parts = await pendingParts(store, new ValueReader(store), { id: row.id, payload });
+    return await pendingView(store, parts, words);
+  } catch (error) {
+    if (!isInstance(error, LedgerFault)) throw error;
+    const { proposal, invariant_id, expires, ...rest } = payload;
+    const { needed: approvals, given: approved_by } = approvalsOf(payload);
+    const { name, role } = proposal.action;
+    return {
+      ...{ ...rest, id: row.id, of: isEffectPending(payload) ? 'effect' : 'proposal' },
+      ...{ action: { name, role }, shown: shownOf({ name }), tools: [], changes: null },
+      ...{ approvals, approved_by, ...(expires && { expires }) },
+      ...(invariant_id && { invariant_id }),
+      ...(isEffectPending(payload) && { effect: pendingEffectOf(payload) }),
+    };
+  }
+}
+
+/** The trajectory, or undefined if it does not verify or its domain is another. */
 export function readableIn(
   assize: Pick<Assize, 'open'>,
   trajectoryId: string,
 ): Promise<Trajectory | undefined> {
   return assize.open(trajectoryId).catch((error: unknown) => {
-    if (!isAssizeError(error, 'invalid_ledger')) throw error;
+    const isUnreadable = ['invalid_ledger', 'domain_mismatch'].some((code) =>
+      isAssizeError(error, code),
+    );
+    if (!isUnreadable) throw error;
     return undefined;
   });
 }

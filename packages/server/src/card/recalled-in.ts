@@ -10,9 +10,11 @@ interface Observed {
   readonly value?: unknown;
 }
 
-/** The most facts of a proposal that are read. */
+/** The most recalls of a proposal that are read, the most facts, and the most characters of one. */
+const RECALLS_MAX = 5;
 const FACTS_MAX = 20;
-/** The most versions that are searched for one of them. */
+const TEXT_MAX = 400;
+/** The most versions that are searched for a recall. */
 const VERSIONS_MAX = 1_000;
 
 /** The facts that the observations of a proposal recall, as they were then. */
@@ -22,7 +24,8 @@ export async function recalledIn(
   observations: readonly Observed[],
 ): Promise<readonly Remembered[]> {
   const found: Remembered[] = [];
-  for (const { space, key, versions } of observations.flatMap(recallOf)) {
+  const recalls = observations.flatMap(recallOf).filter(({ versions }) => versions.length > 0);
+  for (const { space, key, versions } of recalls.slice(0, RECALLS_MAX)) {
     const asked = {
       kind: 'all',
       valid: 'any',
@@ -52,7 +55,7 @@ function readable<T>(recall: Promise<{ readonly facts: readonly T[] }>) {
 }
 
 function textOf(object: Json): string {
-  return typeof object === 'string' ? object : JSON.stringify(object);
+  return (typeof object === 'string' ? object : JSON.stringify(object)).slice(0, TEXT_MAX);
 }
 
 interface Recall {

@@ -25,13 +25,14 @@ import {
   ServerError,
   sameAsOneOf,
 } from '@assize/command/operation';
-import { isAssizeError, type Json } from 'assize/internal/base';
+import { isAssizeError, isInstance, type Json } from 'assize/internal/base';
 import { addMicros, hashText } from 'assize/internal/canon';
 import { isSamePrincipal, presentation } from 'assize/internal/kernel';
 import {
   type EntryRow,
   isEffectPending,
   isExpired,
+  LedgerFault,
   type PendingPayload,
   type ProposalRecord,
   principalsOf,
@@ -210,7 +211,11 @@ const list = operation({
       if (channel !== undefined && pending.channel !== channel) continue;
       if (action !== undefined && pending.action !== action) continue;
       if (mine && !(await mayDecide(caller, service, pending))) continue;
-      const shown = await shownTo(caller, service, pending);
+      const shown = await shownTo(caller, service, pending).catch((error: unknown) => {
+        if (!isInstance(error, LedgerFault)) throw error;
+        onFault({ trajectory_id: pending.trajectoryId, detail: error.message });
+        return undefined;
+      });
       if (shown === undefined) continue;
       if (mine && !shown.deciders.includes(caller.name)) continue;
       if (requester !== undefined && shown.requester !== requester) continue;

@@ -179,7 +179,9 @@ const find = operation({
       .string()
       .regex(/^\d{1,15}(\.\d{1,6})?$/)
       .optional()
-      .describe('at least this amount, in any currency: `500`'),
+      .describe(
+        'at least this amount, in any currency: `500`. Arguments that are stored apart have none',
+      ),
     before: digits.optional().describe('`next` of the page before'),
     limit: page.limit,
   }),
