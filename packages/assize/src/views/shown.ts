@@ -16,6 +16,8 @@ export interface ShownField {
   readonly label: string;
   readonly text: string;
   readonly amount?: Amount;
+  /** The presentation says that this is money, and its value is no amount. */
+  readonly unread?: true;
 }
 
 /** An action in words. No text has an unseen character, and each has a bounded length. */
@@ -128,8 +130,9 @@ function read(
     const currency = isCurrency(money) ? money : valueAt(args, pathOf(money));
     const amount = isCurrency(currency) ? amountOf(currency, value) : undefined;
     if (amount !== undefined) return { text: amountText(amount), amount, isOwn: true };
-    if (typeof currency === 'string' && isScalar(value))
-      return { text: line(`${value} ${currency}`, TEXT_MAX), isOwn: false };
+    const named = typeof currency === 'string' && isScalar(value) ? ` ${currency}` : '';
+    const text = line(`${plainText(value)}${named}`, TEXT_MAX);
+    return { text, unread: true, isOwn: false };
   }
   const day = date && typeof value === 'string' ? dateText(value) : undefined;
   if (day !== undefined) return { text: day, isOwn: true };

@@ -13,6 +13,7 @@ const fieldForm = z.strictObject({
   label: z.string(),
   text: z.string(),
   amount: amountForm.optional(),
+  unread: z.literal(true).optional().describe('money by the presentation, without an amount'),
 });
 
 const contradictionForm = z.strictObject({

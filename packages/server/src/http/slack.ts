@@ -4,11 +4,12 @@ import { isAssizeError } from 'assize/internal/base';
 import { instantToMillis } from 'assize/internal/canon';
 import type { Hono } from 'hono';
 import { z } from 'zod';
+import { shown, TEXT_MAX } from '../notices/said.ts';
 import type { SlackCards } from '../notices/slack/slack-cards.ts';
 import {
   APPROVE,
-  escaped,
   mayPress,
+  plain,
   REASON,
   REJECT,
   reasonForm,
@@ -160,8 +161,13 @@ async function answer(click: Click, parts: AppParts, cards: SlackCards): Promise
     if (!isAssizeError(error)) throw error;
     const { detail } = problemOf(service.deployment?.explained(error) ?? error);
     const page = `${addresses.origin}/inbox/${bound.approval}`;
-    const text = `${escaped(detail)} <${page}|Open the page>`;
-    await cards.call('chat.postEphemeral', { channel: message.channel, user, text });
+    const link = { type: 'mrkdwn', text: `<${page}|Open the page>` };
+    const blocks = [
+      { type: 'section', text: plain(shown(detail, TEXT_MAX)) },
+      { type: 'context', elements: [link] },
+    ];
+    const text = 'Nothing was decided.';
+    await cards.call('chat.postEphemeral', { channel: message.channel, user, text, blocks });
   }
   await cards.show(row, undefined, message);
 }

@@ -176,6 +176,7 @@ export class NoticeSender {
   async sweep(): Promise<void> {
     const { store, receivers, keeping = KEEPING } = this.#options;
     await sweepNotices({ store, receivers, clock: this.#clock, keeping });
+    await this.#options.slack?.sweep().catch(this.#options.onFailure);
     await this.#count();
   }
 

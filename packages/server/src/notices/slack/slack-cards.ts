@@ -3,11 +3,14 @@ import { canonicalize, readCanonical } from 'assize/internal/canon';
 import type { SlackConfig } from 'assize/internal/config';
 import type { EntryRow, SideRow, SideStore } from 'assize/internal/ledger';
 import type { Progress } from '../progress.ts';
-import { cardKind, removed } from '../queue/delivery-rows.ts';
+import { cardKind, pagesOf, removed } from '../queue/delivery-rows.ts';
 import type { SlackReceiver } from '../receivers.ts';
 import { NAME_MAX, shown, timeText } from '../said.ts';
 import { type SlackCall, slackApi } from './slack-api.ts';
-import { escaped, messageOf } from './slack-message.ts';
+import { messageOf, plain } from './slack-message.ts';
+
+/** The rows of one read. */
+const PAGE = 100;
 
 /** A message in a channel. */
 export interface MessagePlace {
@@ -17,7 +20,7 @@ export interface MessagePlace {
 
 export interface SlackCardsOptions {
   readonly receiver: SlackReceiver;
-  readonly store: SideStore;
+  readonly store: SideStore & { resolve(id: string): Promise<EntryRow | undefined> };
   readonly progressOf: (row: EntryRow) => Promise<Progress>;
   readonly pageOf: (path: string) => string;
 }
@@ -81,13 +84,25 @@ export class SlackCards {
     }
   }
 
+  /** Closes the cards of requests that ended without an entry, as by the end of their world. */
+  async sweep(): Promise<void> {
+    for await (const page of pagesOf(this.#options.store, this.#kind, PAGE))
+      for (const { key } of page) {
+        const row = await this.#options.store.resolve(key);
+        if (row !== undefined && (await this.progressOf(row)).ended !== undefined)
+          await this.show(row);
+      }
+  }
+
   /** Says under the card of a request that it ends soon. */
   async remind({ request, card }: Progress, signal?: AbortSignal): Promise<void> {
     const kept = await this.#options.store.sideGet(this.#kind, request);
     if (kept === undefined) return;
     const { channel, ts: thread_ts } = placeIn(kept);
-    const text = escaped(`Ends ${timeText(card.expires ?? '')}: ${shown(card.title, NAME_MAX)}`);
-    const reply = { channel, thread_ts, reply_broadcast: true, text };
+    const said = `Ends ${timeText(card.expires ?? '')}: ${shown(card.title, NAME_MAX)}`;
+    const text = 'A request ends soon.';
+    const blocks = [{ type: 'section', text: plain(said) }];
+    const reply = { channel, thread_ts, reply_broadcast: true, text, blocks };
     await this.call('chat.postMessage', reply, signal);
   }
 

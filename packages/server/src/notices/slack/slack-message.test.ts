@@ -70,6 +70,11 @@ test('a button decides an amount up to the limit of its currency', () => {
       const isSmall = amount.currency === 'EUR' && Math.abs(amount.minor) <= most;
       expect(mayPress(one, { ...config, amounts: { EUR: most } })).toBe(isSmall);
       expect(mayPress(one, config)).toBe(true);
+      const unread = { at: '/b', label: 'b', text: '9000.00 eur', unread: true } as const;
+      const limits = { ...config, amounts: { EUR: 500, USD: 500 } };
+      expect(mayPress(one, limits)).toBe(true);
+      expect(mayPress({ ...one, fields: [...one.fields, unread] }, limits)).toBe(false);
+      expect(mayPress({ ...one, fields: [] }, limits)).toBe(false);
       expect(mayPress({ ...one, undo: { can: false } }, config)).toBe(false);
       expect(mayPress({ ...one, of: 'effect' }, config)).toBe(false);
     }),

@@ -45,20 +45,22 @@ export function messageOf(progress: Progress, url: string, config: SlackConfig) 
 }
 
 /**
- * Whether a button may decide. The page alone decides what cannot be undone, large amounts, calls
- * in doubt, and actions without words, whose card does not say what happens.
+ * Whether a button may decide. The page alone decides what cannot be undone, calls in doubt, and
+ * actions without words. With a limit of amounts it also decides larger ones, and cards without an
+ * amount that can be read.
  */
 export function mayPress(card: Card, { signingSecret, amounts }: SlackConfig): boolean {
-  const isSmall = ({ amount }: Card['fields'][number]): boolean =>
-    amounts === undefined ||
-    amount === undefined ||
-    Math.abs(amount.minor) <= (amounts[amount.currency] ?? -1);
+  const sums = card.fields.flatMap(({ amount }) => amount ?? []);
+  const areSmall =
+    sums.length > 0 &&
+    card.fields.every(({ unread }) => unread === undefined) &&
+    sums.every(({ currency, minor }) => Math.abs(minor) <= (amounts?.[currency] ?? -1));
   return (
     signingSecret !== undefined &&
     card.of === 'proposal' &&
     card.undo?.can !== false &&
     card.title !== card.action &&
-    card.fields.every(isSmall)
+    (amounts === undefined || areSmall)
   );
 }
 
@@ -90,6 +92,6 @@ export function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-function plain(text: string) {
+export function plain(text: string) {
   return { type: 'plain_text', text, emoji: false };
 }
