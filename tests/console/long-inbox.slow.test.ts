@@ -74,7 +74,7 @@ withConsole(({ serve, open }) => {
         }),
     });
     const list = page.getByRole('region', { name: 'Waiting proposals' });
-    await list.getByText('200 of pay, ALL, €399.00 in all').waitFor();
+    await list.getByText('200 of pay, ALL in bills, €399.00 in all').waitFor();
     await expectAccessible(page);
     expect(Math.max(...lists)).toBeLessThan(200 * 1_500);
 

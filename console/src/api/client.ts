@@ -4,7 +4,18 @@ import type { paths } from './openapi.d.ts';
 import { NoAnswerError, NotSentError, type Problem, ProblemError } from './problem.ts';
 
 /** The API of the server that sent this page. The browser sends the session. */
-export const api = createClient<paths>({ baseUrl: location.origin });
+export const api = createClient<paths>({ baseUrl: location.origin, fetch: once });
+
+const sending = new Map<string, Promise<Response>>();
+
+/** A change that is asked for again before its answer, as by a double click, is sent once. */
+async function once(request: Request): Promise<Response> {
+  if (request.method === 'GET') return fetch(request);
+  const key = `${request.method} ${request.url} ${await request.clone().text()}`;
+  const sent = sending.get(key) ?? fetch(request).finally(() => sending.delete(key));
+  sending.set(key, sent);
+  return (await sent).clone();
+}
 
 /**
  * Names the person that the page shows with each request from now on. The server refuses a request

@@ -36,6 +36,10 @@ export function ResolveForm({ call, transaction, onLeft }: ResolveProps) {
       .mutateAsync({ as, evidence, ...(needsConfirm && { confirm }) })
       .catch(() => undefined);
     if (done === undefined) return;
+    // What was written is about the attempt before: another one needs another decision.
+    setAs(undefined);
+    setEvidence('');
+    setConfirm(false);
     tell(`Recorded: ${as}`);
     const { left_in_state: left } = done;
     if (left !== undefined) onLeft(left);

@@ -40,10 +40,10 @@ export function ApprovalList({ groups, head, ...row }: ListProps) {
 /** The name of a group: the property that its members share. */
 function nameOf([first]: readonly Card[], head: Grouping): string {
   if (first === undefined) return '';
-  const { action, rule, requester, fields } = first;
+  const { action, rule, requester, fields, trajectory_id } = first;
   if (head === 'agent') return requester;
   if (head === 'rule') return rule ?? 'no rule';
-  if (head === 'like') return [action, rule].filter(Boolean).join(', ');
+  if (head === 'like') return `${[action, rule].filter(Boolean).join(', ')} in ${trajectory_id}`;
   return fields.find(({ label }) => label === head.field)?.text ?? `no ${head.field}`;
 }
 

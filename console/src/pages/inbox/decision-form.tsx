@@ -29,6 +29,8 @@ export function DecisionForm({ approval, draft, onDecided }: DecisionProps) {
   const [reason, setReason] = useState('');
   // After the key `r`, Enter in the reason rejects.
   const [isRejecting, setRejecting] = useState(false);
+  // The reason was written to reject: an approval does not have it.
+  const [isAgainst, setAgainst] = useState(false);
   const [lack, setLack] = useState<'rejection' | 'override'>();
   const reasonInput = useRef<HTMLInputElement>(null);
   const approveButton = useRef<HTMLButtonElement>(null);
@@ -45,20 +47,21 @@ export function DecisionForm({ approval, draft, onDecided }: DecisionProps) {
     if (decide.isPending || !approval.may_decide) return;
     if (decision === 'approve' && (!isSendable || !isAnswered)) return;
     const needs = decision === 'reject' ? 'rejection' : override ? 'override' : undefined;
-    if (needs !== undefined && reason.trim() === '') {
+    const given = decision === 'approve' && isAgainst ? '' : reason.trim();
+    if (needs !== undefined && given === '') {
       setLack(needs);
       return decision === 'reject' ? arm() : reasonInput.current?.focus();
     }
     const changed = isChanged ? { args: amendment.args } : { answers };
     const terms = decision === 'approve' ? { override, ...changed } : {};
-    const ruling = await decide.mutateAsync({ approval, decision, reason, ...terms });
+    const ruling = await decide.mutateAsync({ approval, decision, reason: given, ...terms });
     const rules = judgement.broken.map(({ invariant_id }) => invariant_id).join(', ');
     const against = needs === 'override' ? `, with an override of ${rules || 'rules'}` : '';
     tell(
       ruling.ruling === 'escalated'
         ? `Approved${against}. Another approval is needed.`
         : `Decided: ${ruling.ruling}${against}`,
-      { text: approval.card.title, href: `/inbox/${approval.id}` },
+      { text: titleOf(approval, isChanged ? amendment.args : undefined), href: approval.card.page },
     );
     onDecided();
   };
@@ -124,6 +127,7 @@ export function DecisionForm({ approval, draft, onDecided }: DecisionProps) {
         value={reason}
         onChange={(event) => {
           setReason(event.currentTarget.value);
+          setAgainst(isRejecting);
           setLack(undefined);
         }}
       />
@@ -224,6 +228,12 @@ function Focused({ children }: { readonly children: ReactNode }) {
     [],
   );
   return <div ref={place}>{children}</div>;
+}
+
+/** The title of what was decided: with the amended arguments, and what was asked beside it. */
+function titleOf({ action: { name }, present, card }: Approval, amended: unknown): string {
+  if (amended === undefined) return card.title;
+  return `${shownOf({ name, args: amended }, present).title} (asked: ${card.title})`;
 }
 
 function NotYours({ approval }: { readonly approval: Approval }) {

@@ -55,9 +55,9 @@ export function searched(cards: readonly Card[], text: string): readonly Card[] 
   if (words.length === 0) return cards;
   return cards.filter((card) => {
     const { title, detail, requester, trajectory_id, rule = '', id, fields } = card;
-    const texts = [title, detail, requester, trajectory_id, rule, id];
-    const all = [...texts, ...fields.map((one) => one.text)].join('\n').toLowerCase();
-    return words.every((word) => all.includes(word));
+    const texts = [title, detail, requester, trajectory_id, rule, ...fields.map((one) => one.text)];
+    const all = texts.join('\n').toLowerCase();
+    return words.every((word) => all.includes(word) || (word.length > 7 && id.startsWith(word)));
   });
 }
 
