@@ -36,7 +36,7 @@ export function ResolveForm({ call, transaction, onLeft }: ResolveProps) {
       .mutateAsync({ as, evidence, ...(needsConfirm && { confirm }) })
       .catch(() => undefined);
     if (done === undefined) return;
-    // What was written is about the attempt before: another one needs another decision.
+    // The written text is about the attempt before: another one needs another decision.
     setAs(undefined);
     setEvidence('');
     setConfirm(false);
