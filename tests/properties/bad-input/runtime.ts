@@ -183,6 +183,7 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
   'Assize.findExpiries': exempt('internal: the work of a server'),
   'Assize.requireClock': exempt('internal: no arguments'),
   'Assize.rulingAt': exempt('internal: takes a row of the store'),
+  'Assize.isHaltedAt': exempt('internal: takes a row of the store'),
   'MemoryView.lostOf': exempt('internal: the work of withdraw, which checks its input'),
   requestOf: exempt('internal: takes a payload that was read'),
   rulingFrom: exempt('internal: takes a row and its payload'),

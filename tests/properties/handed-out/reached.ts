@@ -38,6 +38,7 @@ const EXEMPT: Readonly<Record<string, string>> = {
   'Assize.namesToReview': INTERNAL,
   'Assize.erasures': INTERNAL,
   'Assize.findExpiries': INTERNAL,
+  'Assize.isHaltedAt': INTERNAL,
   'Assize.readHead': INTERNAL,
   'Assize.readState': INTERNAL,
   'Assize.requireClock': INTERNAL,

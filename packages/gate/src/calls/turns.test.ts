@@ -228,7 +228,7 @@ test('a run whose model is told that it must start again does so', async () => {
           await pause(20);
         }
       },
-      { tools: resetting(values), attempts: 50 },
+      { tools: resetting(values), attempts: 1_000 },
     );
   await Promise.all([add('r1', ['/a', '/b']), add('r2', ['/b', '/a'])]);
   await gate.close();

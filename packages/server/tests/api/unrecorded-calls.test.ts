@@ -7,7 +7,8 @@ import type { Domain } from 'assize/internal/kernel';
 import { expect, onTestFinished, test } from 'vitest';
 import { start } from '../../../../tests/support/server/serving.ts';
 
-const { rules } = readRules('id: x\nmode: observe\nuntil: 2099-01-01\n');
+const RULES = 'id: x\nmode: observe\nuntil: 2099-01-01\n';
+const { rules } = readRules(RULES);
 const noted = (at: string, agent: string) =>
   `${JSON.stringify({ at, agent, call: 's.1', tool: 'x/y' })}\n`;
 
@@ -15,6 +16,7 @@ async function serving() {
   const folder = mkdtempSync(join(tmpdir(), 'assize-unrecorded-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const file = join(folder, 'assize.unrecorded.jsonl');
+  writeFileSync(join(folder, 'assize.yaml'), RULES);
   const server = await start({
     config: {
       ...{ worlds: { calls: { domain: 'gateway' } }, tools: [] },
