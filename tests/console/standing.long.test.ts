@@ -120,7 +120,7 @@ withConsole(({ serve, open }) => {
       await pay(server, `c${n}`, cents, n === 2 ? 'mallory' : 'eve');
     const page = await open(server, 'human:grace', '/inbox');
     await page.getByRole('checkbox', { name: 'Mark all 3 of bank/pay' }).check();
-    await page.getByText('3 marked, cents: 330 in all').waitFor();
+    await page.getByText('3 marked').waitFor();
     await page.getByRole('button', { name: 'Compare…' }).click();
     const dialog = page.getByRole('dialog', { name: 'What differs' });
     await dialog.getByText('A value that only one of them has is bold.').waitFor();
@@ -134,9 +134,9 @@ withConsole(({ serve, open }) => {
       ),
     ).toEqual([
       ['cents', 'to'],
-      ['300', '"eve"'],
       ['20', '"mallory"'],
       ['10', '"eve"'],
+      ['300', '"eve"'],
     ]);
     expect(await dialog.locator('strong').allInnerTexts()).toEqual(['"mallory"']);
     await dialog.getByRole('button', { name: 'Judge each' }).click();
