@@ -53,7 +53,7 @@ export function DecisionCard({ card, amended }: CardProps) {
             <br />
             <Inert>{`${given.name}: ${given.text}`}</Inert>
             <br />
-            <Anchor component={Link} href={href} size="sm" underline="always">
+            <Anchor component={Link} href={href} size="sm" c="inherit" underline="always">
               memory of <Inert>{subject}</Inert>
             </Anchor>
             <Inert>{`, ${predicate}: ${text}`}</Inert>
