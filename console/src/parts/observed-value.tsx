@@ -1,6 +1,6 @@
 import { Text } from '@mantine/core';
+import { recallOf } from 'assize/internal/views/recall-of.ts';
 import { JsonText } from './json-text.tsx';
-import { recallOf } from './recall-of.ts';
 import { RecalledFact } from './recalled-fact.tsx';
 
 interface ObservedProps {

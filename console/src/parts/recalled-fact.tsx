@@ -1,10 +1,10 @@
 import { Anchor, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import type { RecalledVersion } from 'assize/internal/views/recall-of.ts';
 import { Link } from 'wouter';
 import { api, dataOf } from '../api/client.ts';
 import { memoryHref } from './addresses.ts';
 import { Inert } from './inert-text.tsx';
-import type { RecalledVersion } from './recall-of.ts';
 import { periodText } from './times.ts';
 
 interface FactProps {

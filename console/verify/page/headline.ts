@@ -70,7 +70,7 @@ function byWhom(people: readonly Counselor[], payload: Commit | Rejection): read
   return [...names, reason === undefined ? ' approved ' : ' rejected '];
 }
 
-/** The action and every member of its arguments. A value that is no plain name is quoted. */
+/** The action and its arguments. A value is quoted unless it is one plain name. */
 function asked(name: string, args: Stored, { part }: Content): readonly Child[] {
   const found = part.valueOf(args);
   if ('erasedBy' in found) return [inert(name), ' (its arguments were erased)'];

@@ -12,7 +12,7 @@ const NAME_MAX = 512;
 
 interface FiltersProps {
   readonly filters: Filters;
-  readonly onChange: (name: keyof Filters, value: string) => void;
+  readonly onChange: (changed: Partial<Filters>) => void;
 }
 
 /** The filters of the list. They are in the address of the page. */
@@ -23,7 +23,7 @@ export function ActivityFilters({ filters, onChange }: FiltersProps) {
   const worlds = trajectories.data?.map(({ trajectory_id }) => trajectory_id) ?? [];
   const field = (name: keyof Filters) => ({
     value: filters[name],
-    onChange: (value: string) => onChange(name, value),
+    onChange: (value: string) => onChange({ [name]: value }),
   });
   return (
     <Group gap="xs" align="start">
@@ -53,7 +53,7 @@ export function ActivityFilters({ filters, onChange }: FiltersProps) {
         label="Ruling"
         placeholder="all"
         value={filters.ruling === '' ? null : filters.ruling}
-        onChange={(value) => onChange('ruling', value ?? '')}
+        onChange={(value) => onChange({ ruling: value ?? '' })}
         data={Object.entries(RULINGS).map(([value, { word }]) => ({ value, label: word }))}
       />
       <Typed label="World" placeholder="all" width={150} data={worlds} {...field('trajectory')} />

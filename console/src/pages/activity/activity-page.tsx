@@ -1,5 +1,5 @@
 import { Button, Title } from '@mantine/core';
-import { useSearchParams } from 'wouter';
+import { type Choices, useChoices } from '../../parts/address-choices.ts';
 import { MoreOnScroll } from '../../parts/more-on-scroll.tsx';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
 import { ActivityFilters } from './activity-filters.tsx';
@@ -7,30 +7,23 @@ import classes from './activity-page.module.css';
 import { FILTERS, type Filters, useActivity } from './activity-query.ts';
 import { FoundRow } from './found-row.tsx';
 
+const NOTHING: Choices = Object.fromEntries(FILTERS.map((name) => [name, '']));
+
 /** The entries of all worlds, the newest first. The address has the filters. */
 export default function ActivityPage() {
-  const [search, setSearch] = useSearchParams();
+  const [search, choose] = useChoices();
   const filters = Object.fromEntries(
     FILTERS.map((name) => [name, search.get(name) ?? '']),
   ) as Filters;
   const found = useActivity(filters);
   const entries = found.data?.pages.flatMap((page) => page.entries) ?? [];
-  const change = (name: string, value: string): void =>
-    setSearch(
-      (before) => {
-        const after = new URLSearchParams(before);
-        value === '' ? after.delete(name) : after.set(name, value);
-        return after;
-      },
-      { replace: true },
-    );
   return (
     <div className={classes.page}>
       <header className={classes.head}>
         <Title order={1} size="h4">
           Activity
         </Title>
-        <ActivityFilters filters={filters} onChange={change} />
+        <ActivityFilters filters={filters} onChange={choose} />
       </header>
       <section className={classes.list} aria-label="Entries" aria-busy={found.isFetching}>
         {found.error !== null && <Failed error={found.error} retry={() => void found.refetch()} />}
@@ -48,7 +41,7 @@ export default function ActivityPage() {
         )}
         {entries.length === 0 && found.data !== undefined && !found.hasNextPage && (
           <Empty title="No entry matches">
-            <Button size="xs" variant="default" onClick={() => setSearch('')}>
+            <Button size="xs" variant="default" onClick={() => choose(NOTHING)}>
               Clear the filters
             </Button>
           </Empty>

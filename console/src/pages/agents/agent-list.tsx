@@ -74,7 +74,7 @@ export function refusedText(refused: number, isIncomplete: boolean): string {
   return `${refused}${more} refused in 24 hours`;
 }
 
-/** Says that nothing is there, as far as the server has searched. */
+/** Names what is missing. An incomplete search has read the newest entries only. */
 export function noneText(what: string, isIncomplete: boolean): string {
   return isIncomplete ? `no ${what} among the newest entries` : `no ${what} yet`;
 }

@@ -1,5 +1,5 @@
-import { useSearchParams } from 'wouter';
 import type { BundleScope } from '../../api/bundle.ts';
+import { useChoices } from '../../parts/address-choices.ts';
 
 export const KINDS = ['approval', 'entry', 'person', 'period'] as const;
 export type Kind = (typeof KINDS)[number];
@@ -15,7 +15,7 @@ export interface BundleAddress extends Readonly<Partial<Record<Field, string>>> 
 
 /** The state of the form, which is all in the address. */
 export function useBundleAddress(): BundleAddress {
-  const [search, setSearch] = useSearchParams();
+  const [search, choose] = useChoices();
   const fields = FIELDS.flatMap((name) => {
     const value = search.get(name);
     return value === null ? [] : [[name, value] as const];
@@ -23,17 +23,7 @@ export function useBundleAddress(): BundleAddress {
   return {
     ...Object.fromEntries(fields),
     kind: KINDS.find((kind) => kind === search.get('bundle')) ?? 'approval',
-    set: (change) =>
-      setSearch(
-        (before) => {
-          const next = new URLSearchParams(before);
-          for (const [name, value] of Object.entries(change))
-            if (value === undefined || value === '') next.delete(name);
-            else next.set(name, value);
-          return next;
-        },
-        { replace: true },
-      ),
+    set: choose,
   };
 }
 

@@ -1,6 +1,7 @@
 import { Button, Group, SegmentedControl, Text, TextInput, VisuallyHidden } from '@mantine/core';
 import { useMemo } from 'react';
-import { useLocation, useParams, useSearchParams } from 'wouter';
+import { useLocation, useParams } from 'wouter';
+import { useChoices } from '../../parts/address-choices.ts';
 import { KeyLegend, MOVES } from '../../parts/key-legend.tsx';
 import { useListKeys } from '../../parts/list-keys.ts';
 import { ShowMore } from '../../parts/show-more.tsx';
@@ -23,7 +24,7 @@ const SHOWN: readonly { readonly value: Shown; readonly label: string }[] = [
 export default function EffectsPage() {
   const { epoch } = useParams<{ readonly epoch?: string }>();
   const [, navigate] = useLocation();
-  const [search, setSearch] = useSearchParams();
+  const [search, choose] = useChoices({ replace: false });
   const shown = SHOWN.find(({ value }) => value === search.get('show'))?.value ?? 'all';
   const isByResource = search.get('view') === 'resources';
   const trajectory = search.get('trajectory') ?? undefined;
@@ -39,11 +40,7 @@ export default function EffectsPage() {
   const open = (next: string | undefined) => navigate(hrefOf(next));
   const filter = (name: string, value: string) => {
     if (value === (search.get(name) ?? '')) return;
-    setSearch((before) => {
-      const after = new URLSearchParams(before);
-      value === '' ? after.delete(name) : after.set(name, value);
-      return after;
-    });
+    choose({ [name]: value });
   };
   useListKeys(
     transactions.map((one) => `${one.epoch}`),

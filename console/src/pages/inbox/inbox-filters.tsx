@@ -25,7 +25,7 @@ export function orderOf(order: string): Order {
 
 interface FiltersProps {
   readonly arranged: Arranged;
-  readonly onChange: (name: keyof Arranged, value: string) => void;
+  readonly onChange: (changed: Partial<Arranged>) => void;
   readonly cards: readonly Card[];
   readonly shown: readonly Card[];
   readonly marked: ReadonlySet<string>;
@@ -47,13 +47,13 @@ export function InboxFilters({ arranged, onChange, cards, shown, marked, onMark 
           aria-label="Search in what waits"
           placeholder="Search"
           value={text}
-          onChange={(event) => onChange('text', event.currentTarget.value)}
+          onChange={(event) => onChange({ text: event.currentTarget.value })}
         />
         <Select
           {...BOX}
           aria-label="Group by"
           value={group === '' ? 'like' : group}
-          onChange={(value) => onChange('group', value === 'like' ? '' : (value ?? ''))}
+          onChange={(value) => onChange({ group: value === 'like' ? '' : (value ?? '') })}
           data={[
             { value: 'like', label: 'Group: alike' },
             { value: 'agent', label: 'By agent' },
@@ -65,7 +65,7 @@ export function InboxFilters({ arranged, onChange, cards, shown, marked, onMark 
           {...BOX}
           aria-label="Order"
           value={orderOf(order)}
-          onChange={(value) => onChange('order', value === 'oldest' ? '' : (value ?? ''))}
+          onChange={(value) => onChange({ order: value === 'oldest' ? '' : (value ?? '') })}
           data={Object.entries(ORDERS).map(([value, label]) => ({ value, label }))}
         />
       </Group>

@@ -1,8 +1,9 @@
 import { Group, SegmentedControl, Text, VisuallyHidden } from '@mantine/core';
 import type { HotkeyItem } from '@mantine/hooks';
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { useLocation, useParams, useSearchParams } from 'wouter';
+import { useLocation, useParams } from 'wouter';
 import { type Card, useMe } from '../../api/queries.ts';
+import { useChoices } from '../../parts/address-choices.ts';
 import { KeyLegend } from '../../parts/key-legend.tsx';
 import { useListKeys } from '../../parts/list-keys.ts';
 import { SplitView } from '../../parts/split-view.tsx';
@@ -23,7 +24,7 @@ const NONE: readonly Card[] = [];
 export default function InboxPage() {
   const { id } = useParams<{ readonly id?: string }>();
   const [, navigate] = useLocation();
-  const [search, setSearch] = useSearchParams();
+  const [search, choose] = useChoices();
   const show = search.get('show') ?? 'mine';
   const isAll = show === 'all';
   const arranged: Arranged = {
@@ -50,15 +51,6 @@ export default function InboxPage() {
       size === 0 ? '' : `?${new URLSearchParams([...search].filter(([name]) => name !== 'amend'))}`;
     navigate(`/inbox${next === undefined ? '' : `/${next}`}${query}`);
   };
-  const change = (name: string, value: string) =>
-    setSearch(
-      (before) => {
-        const after = new URLSearchParams(before);
-        value === '' ? after.delete(name) : after.set(name, value);
-        return after;
-      },
-      { replace: true },
-    );
   const mark = (ids: readonly string[], isMarked: boolean) => {
     const next = new Set(marked);
     for (const one of ids) isMarked ? next.add(one) : next.delete(one);
@@ -97,7 +89,7 @@ export default function InboxPage() {
           size="xs"
           aria-label="Which proposals"
           value={show}
-          onChange={(value) => change('show', value === 'mine' ? '' : value)}
+          onChange={(value) => choose({ show: value === 'mine' ? '' : value })}
           data={[
             { value: 'mine', label: 'For me' },
             { value: 'all', label: 'All' },
@@ -106,7 +98,7 @@ export default function InboxPage() {
         />
       </Group>
       {cards.length > 1 && show !== 'decided' && (
-        <InboxFilters {...{ arranged, cards, shown, marked }} onChange={change} onMark={mark} />
+        <InboxFilters {...{ arranged, cards, shown, marked }} onChange={choose} onMark={mark} />
       )}
       {markedNow.length > 0 && (
         <DecideMany

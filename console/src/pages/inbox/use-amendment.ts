@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
-import { useSearchParams } from 'wouter';
 import { argsSchemaOf, useDomainOf } from '../../api/domain-query.ts';
 import type { Approval } from '../../api/queries.ts';
+import { useChoices } from '../../parts/address-choices.ts';
 import { isSameJson } from '../../parts/schema-form/same-json.ts';
 import type { Schema } from '../../parts/schema-form/schema.ts';
 import type { FormView } from '../../parts/schema-form/schema-form.tsx';
@@ -25,25 +25,15 @@ export interface Amendment {
  * is of a draft that is lost, so its form is closed.
  */
 export function useAmendment({ action, trajectory_id }: Approval): Amendment {
-  const [search, setSearch] = useSearchParams();
+  const [search, choose] = useChoices();
   const asked = search.get('amend');
   const [isBegun, setBegun] = useState(false);
   const view = isBegun && (asked === 'form' || asked === 'json') ? asked : undefined;
   const [written, setWritten] = useState<{ readonly args: unknown }>();
   const domain = useDomainOf(trajectory_id, view !== undefined);
-  const showInAddress = (next: FormView | undefined) =>
-    setSearch(
-      (before) => {
-        const after = new URLSearchParams(before);
-        if (next === undefined) after.delete('amend');
-        else after.set('amend', next);
-        return after;
-      },
-      { replace: true },
-    );
   // biome-ignore lint/correctness/useExhaustiveDependencies: at the first view only
   useEffect(() => {
-    if (asked !== null) showInAddress(undefined);
+    if (asked !== null) choose({ amend: undefined });
   }, []);
   const args = written === undefined ? action.args : written.args;
   return {
@@ -55,7 +45,7 @@ export function useAmendment({ action, trajectory_id }: Approval): Amendment {
     show: (next) => {
       if (next === undefined) setWritten(undefined);
       setBegun(next !== undefined);
-      showInAddress(next);
+      choose({ amend: next });
     },
   };
 }

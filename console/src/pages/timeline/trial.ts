@@ -56,7 +56,7 @@ export function trialIn(text: string | null, principal: string, domain: Domain):
   return { ...trial, role: given, args };
 }
 
-/** Undefined for a text that is no proposal, as a person can write into an address. */
+/** Undefined if the text of the address does not parse as a proposal. */
 function proposableIn(text: string | null): Proposable | undefined {
   try {
     const read = JSON.parse(text ?? 'null');

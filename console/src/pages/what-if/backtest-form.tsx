@@ -3,6 +3,7 @@ import { useEffect } from 'react';
 import { useSearchParams } from 'wouter';
 import { useDomains } from '../../api/domain-query.ts';
 import type { TrajectoryInfo } from '../../api/trajectories-query.ts';
+import { useChoices } from '../../parts/address-choices.ts';
 import { Failed, Loading } from '../../parts/states.tsx';
 import { useRulesFile } from '../rules/rules-query.ts';
 import { askedBy, type BacktestBody, choicesOf } from './choices.ts';
@@ -10,7 +11,6 @@ import { exampleRules, useEditedRules } from './edited-rules.ts';
 import { RulesField } from './rules-field.tsx';
 import { SeqField } from './seq-field.tsx';
 import { tableAddressOf, tableOf } from './table-address.ts';
-import { useChoose } from './tries.tsx';
 import { VersionField } from './version-field.tsx';
 import { type Domain, otherVersions, recordedDomain } from './versions.ts';
 
@@ -62,7 +62,7 @@ function Form({
   } = useEditedRules(trajectory.trajectory_id, example, choices.table, isFile);
   const { tries, domain, from, to } = choices;
   const next = askedBy(trajectory.trajectory_id, choices, rules, isFile);
-  const choose = useChoose();
+  const [, choose] = useChoices();
   const table = tries === 'rules' ? tableAddressOf(rules, example, isFile) : undefined;
   const run = () => {
     if (!('body' in next)) return;
@@ -98,13 +98,13 @@ function Form({
           label="From entry"
           placeholder="first"
           value={from}
-          onChange={(seq) => choose('from', seq)}
+          onChange={(seq) => choose({ from: seq })}
         />
         <SeqField
           label="To entry"
           placeholder="last"
           value={to}
-          onChange={(seq) => choose('to', seq)}
+          onChange={(seq) => choose({ to: seq })}
         />
       </Group>
       {tries === 'rules' ? (
@@ -121,7 +121,7 @@ function Form({
           domains={domains}
           trajectory={trajectory}
           value={domain}
-          onChange={(hash) => choose('domain', hash)}
+          onChange={(hash) => choose({ domain: hash })}
         />
       )}
       <Group justify="space-between" gap="xs">

@@ -1,6 +1,7 @@
 import { Anchor, Button, Table, Text, Title } from '@mantine/core';
 import { useState } from 'react';
-import { Link, useSearchParams } from 'wouter';
+import { Link } from 'wouter';
+import { useChoices } from '../../parts/address-choices.ts';
 import { timelineHref } from '../../parts/addresses.ts';
 import { Inert } from '../../parts/inert-text.tsx';
 import { useRowKeys } from '../../parts/row-keys.ts';
@@ -20,20 +21,14 @@ const PAGE = 100;
 
 /** The counts of differences, and the entries. A count selects its entries. */
 export function Differences({ differences, count }: DifferencesProps) {
-  const [search, setSearch] = useSearchParams();
+  const [search, choose] = useChoices({ replace: false });
   const [shownMax, setShownMax] = useState(PAGE);
   const rows = useRowKeys<HTMLDivElement>();
   const tallies = tallied(differences);
   const only = tallies.find(({ key }) => key === search.get('only'));
   const listed =
     only === undefined ? differences : differences.filter((one) => tallyKeyOf(one) === only.key);
-  const select = (key: string | undefined) =>
-    setSearch((before) => {
-      const next = new URLSearchParams(before);
-      if (key === undefined) next.delete('only');
-      else next.set('only', key);
-      return next;
-    });
+  const select = (key: string | undefined) => choose({ only: key });
   return (
     <>
       <section aria-label="Counts">

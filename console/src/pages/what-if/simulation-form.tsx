@@ -2,11 +2,11 @@ import { Anchor, Button, Group, NumberInput, Select, Stack, Text } from '@mantin
 import { useSearchParams } from 'wouter';
 import { useMe } from '../../api/queries.ts';
 import type { TrajectoryInfo } from '../../api/trajectories-query.ts';
+import { useChoices } from '../../parts/address-choices.ts';
 import { Inert } from '../../parts/inert-text.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
 import { SeqField } from './seq-field.tsx';
 import { simulationChoicesOf } from './simulation-address.ts';
-import { useChoose } from './tries.tsx';
 import { type AskedSimulation, type Configured, useConfigured } from './use-simulation.ts';
 
 interface FormProps {
@@ -37,7 +37,7 @@ function Form({
   fitting,
 }: FormProps & { readonly fitting: readonly Configured[] }) {
   const [search] = useSearchParams();
-  const choose = useChoose();
+  const [, choose] = useChoices();
   const mayRun = useMe().data?.kinds.includes('admin') === true;
   const { simulation, at, samples } = simulationChoicesOf(search);
   const chosen = fitting.find(({ name }) => name === simulation) ?? (fitting[0] as Configured);
@@ -68,7 +68,7 @@ function Form({
         data={fitting.map(({ name }) => name)}
         allowDeselect={false}
         value={chosen.name}
-        onChange={(name) => choose('simulation', name ?? undefined)}
+        onChange={(name) => choose({ simulation: name ?? undefined })}
       />
       <About simulation={chosen} />
       <Group grow gap="sm" align="flex-start">
@@ -76,7 +76,7 @@ function Form({
           label="From entry"
           placeholder="first"
           value={at}
-          onChange={(seq) => choose('at', seq)}
+          onChange={(seq) => choose({ at: seq })}
         />
         <NumberInput
           size="xs"
@@ -87,7 +87,7 @@ function Form({
           allowDecimal={false}
           allowNegative={false}
           value={Math.min(samples, most)}
-          onChange={(n) => choose('samples', n === 1 ? undefined : String(n))}
+          onChange={(n) => choose({ samples: n === 1 ? undefined : String(n) })}
         />
       </Group>
       <Text size="xs" c="dimmed">

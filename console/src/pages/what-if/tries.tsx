@@ -1,5 +1,5 @@
 import { SegmentedControl } from '@mantine/core';
-import { useSearchParams } from 'wouter';
+import { useChoices } from '../../parts/address-choices.ts';
 
 /** The ways to ask what if, as the address of the page has them. */
 export type Tries = 'rules' | 'domain' | 'simulation';
@@ -9,24 +9,8 @@ export function triesOf(search: URLSearchParams): Tries {
   return tries === 'domain' || tries === 'simulation' ? tries : 'rules';
 }
 
-/** Sets a choice in the address, or removes it. */
-export function useChoose(): (name: string, value: string | undefined) => void {
-  const [, setSearch] = useSearchParams();
-  return (name, value) =>
-    setSearch(
-      (before) => {
-        const changed = new URLSearchParams(before);
-        if (value === undefined || value === '') changed.delete(name);
-        else changed.set(name, value);
-        return changed;
-      },
-      { replace: true },
-    );
-}
-
 export function TryControl() {
-  const [search] = useSearchParams();
-  const choose = useChoose();
+  const [search, choose] = useChoices();
   return (
     <SegmentedControl
       size="xs"
@@ -34,7 +18,7 @@ export function TryControl() {
       fullWidth
       aria-label="Try"
       value={triesOf(search)}
-      onChange={(value) => choose('try', value === 'rules' ? undefined : value)}
+      onChange={(value) => choose({ try: value === 'rules' ? undefined : value })}
       data={[
         { value: 'rules', label: 'A rule table' },
         { value: 'domain', label: 'Another version' },

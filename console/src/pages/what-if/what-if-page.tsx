@@ -45,7 +45,7 @@ export default function WhatIfPage() {
           Rule on recorded proposals again, under other rules, or continue in memory with other
           agents. Nothing is written.{' '}
           <Anchor component={Link} href="/rules" size="sm" underline="always">
-            What the rules in force did
+            Reports of the rules in force
           </Anchor>
         </Text>
         {trajectories.isPending && <Loading what="the worlds" />}

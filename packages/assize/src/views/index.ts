@@ -29,6 +29,7 @@ export { type Divergence, divergenceOf, type Span } from './lineage.ts';
 export { type Override, overridesIn, overridesText, overrideText } from './overrides.ts';
 export { type PendingParts, pendingParts, pendingView, type Questions } from './pending.ts';
 export { proposedIn } from './proposed-args.ts';
+export { recallOf } from './recall-of.ts';
 export { type CallAnswer, callAnswer, type RulingDocument, rulingView } from './ruling.ts';
 export {
   type Amount,

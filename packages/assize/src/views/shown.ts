@@ -16,7 +16,7 @@ export interface ShownField {
   readonly label: string;
   readonly text: string;
   readonly amount?: Amount;
-  /** The presentation says that this is money, and its value is no amount. */
+  /** The presentation declares money, but the value could not be read as an amount. */
   readonly unread?: true;
 }
 

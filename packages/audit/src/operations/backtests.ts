@@ -139,7 +139,7 @@ const backtest = operation({
   },
 });
 
-/** @throws ServerError `invalid_request` for a text that is no rules file */
+/** @throws ServerError `invalid_request` if the text does not parse as a rules file */
 function domainUnder(file: string): Domain {
   try {
     return gatewayUnder(readRules(file).rules) as unknown as Domain;

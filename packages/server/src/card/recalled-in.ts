@@ -1,18 +1,15 @@
 import { isAssizeError, type Json } from 'assize/internal/base';
 import type { Assize } from 'assize/internal/runtime';
+import { recallOf } from 'assize/internal/views';
 import type { Remembered } from './contradictions.ts';
-
-/** The name of an observation that a recall gave. An agent can write any value under it. */
-export const RECALL = 'recall';
 
 interface Observed {
   readonly name: string;
   readonly value?: unknown;
 }
 
-/** The most recalls of a proposal that are read, the most facts, and the most characters of one. */
+/** The most recalls of a proposal that are read, and the most characters of a fact. */
 const RECALLS_MAX = 5;
-const FACTS_MAX = 20;
 const TEXT_MAX = 400;
 /** The most versions that are searched for a recall. */
 const VERSIONS_MAX = 1_000;
@@ -24,25 +21,27 @@ export async function recalledIn(
   observations: readonly Observed[],
 ): Promise<readonly Remembered[]> {
   const found: Remembered[] = [];
-  const recalls = observations.flatMap(recallOf).filter(({ versions }) => versions.length > 0);
-  for (const { space, key, versions } of recalls.slice(0, RECALLS_MAX)) {
-    const asked = {
-      kind: 'all',
-      valid: 'any',
-      system: 'any',
-      limit: VERSIONS_MAX,
-      ...key,
-    } as const;
-    const { facts } = await readable(assize.memory(space, trajectoryId).recall(asked));
-    for (const [fact, since] of versions.slice(0, FACTS_MAX - found.length)) {
+  const recalls = observations
+    .flatMap((one) => recallOf(one) ?? [])
+    .filter(({ versions }) => versions.length > 0);
+  for (const { space, versions } of recalls.slice(0, RECALLS_MAX)) {
+    const asked = { kind: 'all', valid: 'any', system: 'any', limit: VERSIONS_MAX } as const;
+    const { facts } = await readable(
+      assize.memory(space, trajectoryId).recall({ ...asked, ...versions[0]?.key }),
+    );
+    for (const { fact, since } of versions) {
       const one = facts.find((each) => each.fact_id === fact && each.system_time_start === since);
       if (one === undefined) continue;
       const { subject, predicate, object } = one;
-      found.push({ space, fact, since, subject, predicate, text: textOf(object as Json) });
+      const text = textOf(object as Json);
+      if (!text.startsWith(ERASED)) found.push({ space, fact, since, subject, predicate, text });
     }
   }
   return found;
 }
+
+/** The start of the object of an erased fact. */
+const ERASED = '{"$erased":';
 
 const UNREADABLE: readonly string[] = ['bad_argument', 'store_invalid_input'];
 
@@ -56,30 +55,4 @@ function readable<T>(recall: Promise<{ readonly facts: readonly T[] }>) {
 
 function textOf(object: Json): string {
   return (typeof object === 'string' ? object : JSON.stringify(object)).slice(0, TEXT_MAX);
-}
-
-interface Recall {
-  readonly space: string;
-  readonly key: { readonly subject?: string; readonly predicate?: string };
-  readonly versions: readonly (readonly [fact: string, since: string])[];
-}
-
-/** Empty for a value of another form. */
-function recallOf({ name, value }: Observed): Recall[] {
-  if (name !== RECALL || typeof value !== 'object' || value === null) return [];
-  const { query, rows } = value as { readonly query?: unknown; readonly rows?: unknown };
-  if (typeof query !== 'object' || query === null || !Array.isArray(rows)) return [];
-  const { space, subject, predicate } = query as Readonly<Record<string, unknown>>;
-  if (!isText(space)) return [];
-  const key = { ...(isText(subject) && { subject }), ...(isText(predicate) && { predicate }) };
-  const versions = rows
-    .slice(0, FACTS_MAX)
-    .flatMap((row: unknown) =>
-      Array.isArray(row) && isText(row[0]) && isText(row[1]) ? [[row[0], row[1]] as const] : [],
-    );
-  return [{ space, key, versions }];
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== '';
 }

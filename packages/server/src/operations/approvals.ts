@@ -46,12 +46,12 @@ import {
   type Ruling,
   Trajectory,
 } from 'assize/internal/runtime';
-import { pendingParts, pendingView, rulingView } from 'assize/internal/views';
+import { pendingParts, pendingView, recallOf, rulingView } from 'assize/internal/views';
 import { z } from 'zod';
 import { cardForm, cardOf } from '../card/card.ts';
 import { contradictionsIn } from '../card/contradictions.ts';
 import { readableIn, requesterOf } from '../card/notice-card.ts';
-import { RECALL, recalledIn } from '../card/recalled-in.ts';
+import { recalledIn } from '../card/recalled-in.ts';
 import { undoOf } from '../card/undo-of.ts';
 import { decidersIn } from '../notices/mail/deciders-in.ts';
 import { grantorsOf, requireActive, requireOther } from '../principals/issuers.ts';
@@ -734,7 +734,9 @@ async function withContext(
   const { action, observations, card } = approval;
   const given = [
     ...observations.flatMap(({ name, value }) =>
-      value === undefined || name === RECALL ? [] : [{ name, value: value as Json }],
+      value === undefined || recallOf({ name, value }) !== undefined
+        ? []
+        : [{ name, value: value as Json }],
     ),
     ...(action.args === undefined ? [] : [{ name: 'arguments', value: action.args as Json }]),
   ];

@@ -1,3 +1,5 @@
+// A browser imports this file, so it imports no other code.
+
 /** A version of a fact that a recall returned. */
 export interface RecalledVersion {
   readonly fact: string;
@@ -8,7 +10,7 @@ export interface RecalledVersion {
 }
 
 /** A recall in an observation: its space, and the versions of facts that it returned. */
-interface Recall {
+export interface Recall {
   readonly space: string;
   readonly count: number;
   /** The first of them. */
@@ -18,7 +20,7 @@ interface Recall {
 /** The facts shown at most. The JSON of the observation has all. */
 const SHOWN_MAX = 10;
 
-/** The recall of an observation. The agent gives its value, so it may have any form. */
+/** The recall of an observation. The agent writes its value, so the value may have any form. */
 export function recallOf({
   name,
   value,
