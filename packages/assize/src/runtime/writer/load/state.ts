@@ -34,22 +34,14 @@ export function partsToBegin(trajectoryId: string, world: World): TrajectoryStat
 
 /** For a trajectory that was read. @throws RuntimeError `invalid_ledger` */
 export function partsRead(
-  { chain, fold, writs, requests, overridden }: FoldedTrajectory,
+  folded: FoldedTrajectory,
   domain: Domain,
   strict: boolean,
 ): TrajectoryState {
-  const world = worldOf(domain, fold, strict);
-  if (!overridden) world.excuse();
-  checkState(world, chain.trajectoryId, overridden);
-  return {
-    ...NOT_READ,
-    domain,
-    chain,
-    world,
-    writs,
-    requests,
-    overrides: new Overrides(overridden),
-  };
+  const parts = partsUnder(folded, domain, strict);
+  if (!folded.overridden) parts.world.excuse();
+  checkState(parts.world, folded.chain.trajectoryId, folded.overridden);
+  return parts;
 }
 
 /** For a trajectory that was read, under any version of its domain: nothing is checked. */
@@ -58,12 +50,11 @@ export function partsUnder(
   domain: Domain,
   strict: boolean,
 ): TrajectoryState {
-  const world = worldOf(domain, fold, strict);
   return {
     ...NOT_READ,
     domain,
     chain,
-    world,
+    world: worldOf(domain, fold, strict),
     writs,
     requests,
     overrides: new Overrides(overridden),
