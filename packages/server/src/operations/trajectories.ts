@@ -334,8 +334,8 @@ function paramsOf(text: string | undefined): Record<string, string> {
 }
 
 /**
- * False for a trajectory that does not verify: it accepts nothing. A trajectory of an unknown domain
- * cannot be opened, so its entries are read instead.
+ * False for a trajectory that does not verify: it accepts nothing. A trajectory of an unknown
+ * domain cannot be opened, so its entries are read instead.
  */
 async function isHaltedNow(service: ServerService, id: string): Promise<boolean> {
   const { assize } = service;
