@@ -11,7 +11,7 @@ import { formatTable, meetsGoal } from '../bench/measure.ts';
 
 /** Lines and tokens at most, in thousands. The goal of all published packages is 155 and less. */
 const LIMITS: Readonly<Record<string, readonly [lines: number, tokens: number]>> = {
-  assize: [89.4, 542.8],
+  assize: [89.5, 542.9],
   '@assize/postgres': [8.4, 39.5],
   '@assize/command': [5.3, 31.1],
   '@assize/cli': [13.4, 83.6],
@@ -20,9 +20,9 @@ const LIMITS: Readonly<Record<string, readonly [lines: number, tokens: number]>>
   '@assize/gate': [32.2, 234.2],
   '@assize/agents': [15.1, 97.3],
   '@assize/tools': [9.3, 59.7],
-  '@assize/audit': [17.5, 110.4],
+  '@assize/audit': [17.6, 110.9],
   '@assize/cells': [3.1, 19],
-  '@assize/console': [25.5, 180.5],
+  '@assize/console': [25.5, 181],
 };
 
 /** Of each other package, which is one adapter. */

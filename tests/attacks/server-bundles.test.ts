@@ -36,6 +36,9 @@ test('attack 69: a person’s history for a counselor or an agent: 403', async (
   expect(await code('boss:ada', PERIOD)).toBe('403 forbidden');
   expect(await code('agent:scout', { approval })).toBe('403 forbidden');
   expect(await code('boss:ada', { approval })).toBe('200 made');
+  // The decision leads to the request, and so does its place.
+  expect(await code('boss:ada', { approval: 'main@2' })).toBe('200 made');
+  expect(await code('boss:ada', { approval: 'main@0' })).toBe('404 not_found');
   expect(await code('auditor:eve', { person: 'agent:scout' })).toBe('200 made');
 });
 

@@ -100,7 +100,9 @@ withConsole(({ serve, open }) => {
     // Each letter is read alone: `930.` is no amount yet.
     await amount.pressSequentially('930.05');
     await page.getByText('As amended: Charge €930.05').waitFor();
-    await amount.fill('1,240.00');
+    await amount.fill('1,241.00');
+    await page.getByText('As amended: Charge €1,241.00').waitFor();
+    await amount.fill('1.240,00');
     await page
       .getByText(/expected number/i)
       .first()

@@ -73,7 +73,12 @@ withConsole(({ blank, openOffline }) => {
   test('a used link shows what failed, what to do and whom to ask', async () => {
     const page = await blank();
     await page.goto(tour.links.manager);
-    for (const words of ['What failed', 'was used', 'it prints new links', 'Whom to ask'])
+    for (const words of [
+      'What failed',
+      'was used',
+      'a command that makes a new link',
+      'Whom to ask',
+    ])
       await page.getByText(words).first().waitFor();
     expect(new URL(page.url()).hash).toBe('');
     await expectAccessible(page);

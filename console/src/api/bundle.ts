@@ -1,16 +1,12 @@
-import { api, dataOf } from './client.ts';
+import { api } from './client.ts';
 import type { paths } from './openapi.d.ts';
 import { type Problem, ProblemError } from './problem.ts';
 
 /** The entries that a proof bundle is about: one entry, one approval, a person, or a period. */
 export type BundleScope = NonNullable<paths['/v1/bundles']['get']['parameters']['query']>;
 
-/**
- * Makes a proof bundle on the server, and saves it as a file. Returns the name of the file. The
- * approval of a scope is an id, or TRAJECTORY@SEQ.
- */
-export async function saveBundle(asked: BundleScope): Promise<string> {
-  const scope = await withApprovalId(asked);
+/** Makes a proof bundle on the server, and saves it as a file. Returns the name of the file. */
+export async function saveBundle(scope: BundleScope): Promise<string> {
   const { data, error, response } = await api.GET('/v1/bundles', {
     params: { query: scope },
     parseAs: 'blob',
@@ -21,16 +17,6 @@ export async function saveBundle(asked: BundleScope): Promise<string> {
     'proof-bundle.zip';
   save(data as unknown as Blob, name);
   return name;
-}
-
-/** The server names an approval by its id only. @throws ProblemError */
-async function withApprovalId(scope: BundleScope): Promise<BundleScope> {
-  const { approval } = scope;
-  if (approval === undefined || !approval.includes('@')) return scope;
-  const { id } = await dataOf(
-    api.GET('/v1/entries/{entry}', { params: { path: { entry: approval } } }),
-  );
-  return { ...scope, approval: id };
 }
 
 /** The browser reads the address of a download after the click. */

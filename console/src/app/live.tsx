@@ -9,6 +9,7 @@ import {
   useSyncExternalStore,
 } from 'react';
 import type { LogEvent } from '../api/events.ts';
+import { ME } from '../api/queries.ts';
 import { followLog } from '../api/shared-log.ts';
 
 type Listener = (event: LogEvent) => void;
@@ -44,7 +45,11 @@ export function LiveProvider({ person, children }: ProviderProps) {
   useEffect(() => {
     const reload = reloader(queries);
     const leave = followLog(person, {
-      onConnection: setFollowing,
+      onConnection: (isFollowed) => {
+        setFollowing(isFollowed);
+        // The server ends the stream of an ended session.
+        if (!isFollowed) void queries.invalidateQueries({ queryKey: ME });
+      },
       onEntry: (event) => {
         for (const listener of listeners) listener(event);
         reload.after(event);

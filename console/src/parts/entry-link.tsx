@@ -27,14 +27,12 @@ interface EntryLinkProps {
   readonly id: string;
   /** Absent: the server is asked. */
   readonly place?: EntryPlace | undefined;
-  /** Words of a link that begins a proposal from the entry. Absent: it opens the entry. */
-  readonly as?: string;
   /** Shows also when the entry was recorded. */
   readonly withTime?: boolean;
 }
 
 /** A link to an entry in the timeline. */
-export function EntryLink({ id, place, as, withTime = false }: EntryLinkProps) {
+export function EntryLink({ id, place, withTime = false }: EntryLinkProps) {
   const { data } = useEntry(place === undefined || withTime ? id : undefined);
   const known = place ?? (data && { trajectoryId: data.trajectory_id, seq: data.seq });
   if (known === undefined) return <code title={id}>{id.slice(0, 12)}…</code>;
@@ -43,17 +41,8 @@ export function EntryLink({ id, place, as, withTime = false }: EntryLinkProps) {
   const at = withTime && typeof payload === 'object' ? payload['at'] : undefined;
   return (
     <>
-      <Anchor
-        component={Link}
-        href={`${timelineHref(trajectoryId, seq)}${as === undefined ? '' : '?view=try'}`}
-        size="sm"
-        underline="always"
-      >
-        {as ?? (
-          <>
-            entry <Inert>{`${trajectoryId}@${seq}`}</Inert>
-          </>
-        )}
+      <Anchor component={Link} href={timelineHref(trajectoryId, seq)} size="sm" underline="always">
+        entry <Inert>{`${trajectoryId}@${seq}`}</Inert>
       </Anchor>
       {typeof at === 'string' && (
         <>

@@ -145,7 +145,7 @@ export function SignedOut({ title = 'You are not signed in' }: { readonly title?
         {hasLinksOfStart ? (
           <span>
             Open a link that the server printed at its start. Each signs in once, within ten
-            minutes. Stop the server and start it again for new ones: it keeps its worlds.
+            minutes. For a new one, run the command that it printed below the links.
           </span>
         ) : (
           <span>

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { spanOf } from './time-words.ts';
+import { spanAtEndOf, spanOf } from './time-words.ts';
 
 /** Saturday, 28 November 2026, 16:30 by the clock of this machine. */
 const NOW = new Date(2026, 10, 28, 16, 30);
@@ -19,6 +19,17 @@ test('words are read by the clock of the reader', () => {
   expect(spanOf('Yesterday 14:00 to 14:10', NOW)).toEqual(minutes);
   expect(spanOf('2026-11-27 14:00 – 14:10', NOW)).toEqual(minutes);
   expect(spanOf('7d', NOW)).toEqual({ since: local(2026, 10, 21, 16, 30) });
+  const march = { since: local(2026, 2, 1), until: local(2026, 3, 1) };
+  for (const words of ['March', 'mar', 'March 2026']) expect(spanOf(words, NOW)).toEqual(march);
+  expect(spanOf('december', NOW)?.since).toBe(local(2025, 11, 1));
+  expect(spanOf('last month', NOW)?.until).toBe(local(2026, 10, 1));
+  const week = { since: local(2026, 10, 16), until: local(2026, 10, 23) };
+  expect(spanOf('last week', NOW)).toEqual(week);
+  expect(spanOf('this week', NOW)?.since).toBe(week.until);
+  expect(spanAtEndOf('How long did Ada stay in March?', NOW)).toEqual(march);
+  expect(spanAtEndOf('who may march', NOW)).toEqual(march);
+  expect(spanAtEndOf('what was true on 27 Nov 2026', NOW)).toEqual(day);
+  expect(spanAtEndOf('where does Ada live?', NOW)).toBeUndefined();
   expect(spanOf('last 90 m', NOW)).toEqual({ since: local(2026, 10, 28, 15, 0) });
 });
 
@@ -34,6 +45,8 @@ test('other words are not understood', () => {
   for (const words of [
     '',
     'soon',
+    'marching',
+    'last year',
     '31 Feb',
     '2026-02-30',
     '25:00',

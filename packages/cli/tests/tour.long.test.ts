@@ -204,7 +204,7 @@ describe('the tour', () => {
     const again = await signIn(link);
     expect(again.status).toBe(401);
     expect(await again.text()).toContain(
-      'Stop the server and start it again: it prints new links.',
+      'The server printed a command that makes a new link: npx assize token sign-in.',
     );
   });
 

@@ -163,8 +163,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       : routingOf({ side: store, root, url: peerUrl, clock, onFailure });
   const elsewhere = options.deployment && routesOf(options.deployment, root);
   const pageOf = (path: string): string => `${url}${path}`;
-  const cardPorts = { ...service, tools: config.tools };
-  const progressIn = (row: EntryRow) => progressOf(cardPorts, row);
+  const progressIn = (row: EntryRow) => progressOf(service, row);
   const channel = receivers.find(({ kind }) => kind === 'slack') as SlackReceiver | undefined;
   const slack =
     channel && new SlackCards({ receiver: channel, store, progressOf: progressIn, pageOf });
@@ -194,7 +193,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       settledRuling(assize, await assize.rulingAt(row), {
         until: addMicros(clock.now(), CALLS_MS * 1_000),
       }),
-    cardOf: (row) => noticeCard(cardPorts, row),
+    cardOf: (row) => noticeCard(service, row),
     onGivenUp: ({ entry, type, attempts, shown, error }) =>
       logger.event('notice_failed', { receiver: shown, type, entry, attempts, ...error }),
   });

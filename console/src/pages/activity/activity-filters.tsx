@@ -3,9 +3,9 @@ import { useDebouncedCallback } from '@mantine/hooks';
 import { useEffect, useState } from 'react';
 import { useAllTrajectories } from '../../api/trajectories-query.ts';
 import { RULINGS } from '../../parts/ruling-mark.tsx';
+import { spanOf } from '../../parts/time-words.ts';
 import { useAgents } from '../agents/agents-query.ts';
 import type { Filters } from './activity-query.ts';
-import { spanOf } from './time-words.ts';
 
 const TYPING_MS = 300;
 const NAME_MAX = 512;
@@ -35,7 +35,7 @@ export function ActivityFilters({ filters, onChange }: FiltersProps) {
         faultOf={(words) =>
           words === '' || spanOf(words, new Date()) !== undefined
             ? undefined
-            : 'Write a day, times or a span: yesterday 14:00 to 14:10, 28 Nov, 7d'
+            : 'Write a day, times or a span: yesterday 14:00 to 14:10, 28 Nov, last week, 7d'
         }
         {...field('when')}
       />

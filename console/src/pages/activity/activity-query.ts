@@ -1,7 +1,7 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { api, dataOf } from '../../api/client.ts';
 import type { components } from '../../api/openapi.d.ts';
-import { spanOf } from './time-words.ts';
+import { spanOf } from '../../parts/time-words.ts';
 
 export type FoundEntry = components['schemas']['FoundEntry'];
 

@@ -75,7 +75,7 @@ function Fields({ address }: { readonly address: BundleAddress }) {
         <TextInput
           size="xs"
           label="Approval"
-          placeholder="The entry that asked: its id, or TRAJECTORY@NUMBER"
+          placeholder="The request or the decision: its id, or TRAJECTORY@NUMBER"
           className={classes.wide}
           value={approval ?? ''}
           onChange={(event) => set({ approval: event.currentTarget.value })}

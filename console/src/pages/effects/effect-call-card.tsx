@@ -14,11 +14,10 @@ import { ResolveForm } from './resolve-form.tsx';
 interface CallProps {
   readonly call: EffectCall;
   readonly transaction: WholeTransaction;
-  readonly mayResolve: boolean;
 }
 
 /** One call: its fate, its class, its resources, what went in and what came back. */
-export function EffectCallCard({ call, transaction, mayResolve }: CallProps) {
+export function EffectCallCard({ call, transaction }: CallProps) {
   const {
     n,
     tool,
@@ -90,13 +89,13 @@ export function EffectCallCard({ call, transaction, mayResolve }: CallProps) {
         {undo_cost !== undefined && `Compensation costs ${amountsText(undo_cost)}.`}
         {resolved !== undefined && `Decided as ${resolved.as} by ${resolved.by}.`}
       </Notes>
-      {needs_human && mayResolve && (
+      {needs_human && transaction.may_settle === true && (
         <ResolveForm call={call} transaction={transaction} onLeft={setLeft} />
       )}
       {left !== undefined && <StillInState left={left} trajectory={transaction.trajectory_id} />}
-      {needs_human && !mayResolve && (
+      {needs_human && transaction.may_settle !== true && (
         <Text size="sm" mt="xs">
-          A counselor or an admin decides about it: nobody else may.
+          A counselor of the kind operator or an admin decides about it.
         </Text>
       )}
     </article>

@@ -1,7 +1,6 @@
 import { Anchor, Badge, Group, Stack, Table, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import { useMe } from '../../api/queries.ts';
 import { EntryLink } from '../../parts/entry-link.tsx';
 import { Fact, Facts } from '../../parts/facts.tsx';
 import { World } from '../../parts/halted.tsx';
@@ -20,7 +19,6 @@ import { SettlementEntries } from './settlement-entries.tsx';
 /** One transaction: its calls, the resources that it holds, and its entries. */
 export function EffectDetail({ epoch }: { readonly epoch: string }) {
   const found = useEffectTransaction(epoch);
-  const mayResolve = useMayResolve();
   if (found.isPending) return <Loading what="the transaction" />;
   if (found.data === undefined)
     return <Failed error={found.error} retry={() => void found.refetch()} />;
@@ -31,12 +29,7 @@ export function EffectDetail({ epoch }: { readonly epoch: string }) {
       <Head transaction={transaction} />
       <Part title={effects.length === 0 ? 'No call yet' : 'Calls'}>
         {effects.map((call) => (
-          <EffectCallCard
-            key={call.n}
-            call={call}
-            transaction={transaction}
-            mayResolve={mayResolve}
-          />
+          <EffectCallCard key={call.n} call={call} transaction={transaction} />
         ))}
       </Part>
       <Part title={transaction.claims.length === 0 ? 'No resource' : 'Resources'}>
@@ -47,11 +40,6 @@ export function EffectDetail({ epoch }: { readonly epoch: string }) {
       </Part>
     </Stack>
   );
-}
-
-function useMayResolve(): boolean {
-  const kinds = useMe().data?.kinds ?? [];
-  return kinds.includes('counselor') || kinds.includes('admin');
 }
 
 function Head({ transaction }: { readonly transaction: WholeTransaction }) {

@@ -22,6 +22,7 @@ interface ResolveProps {
 /** A person's decision about an effect without a known outcome, with the finding behind it. */
 export function ResolveForm({ call, transaction, onLeft }: ResolveProps) {
   const [as, setAs] = useState<As>();
+  const [version, setVersion] = useState(transaction.version);
   const [evidence, setEvidence] = useState('');
   const [confirm, setConfirm] = useState(false);
   const resolve = useResolveEffect(`${transaction.epoch}`, call.n);
@@ -33,7 +34,7 @@ export function ResolveForm({ call, transaction, onLeft }: ResolveProps) {
     if (!isReady || resolve.isPending) return;
     // A refusal is shown from the state of the request.
     const done = await resolve
-      .mutateAsync({ as, evidence, ...(needsConfirm && { confirm }) })
+      .mutateAsync({ as, evidence, version, ...(needsConfirm && { confirm }) })
       .catch(() => undefined);
     if (done === undefined) return;
     // The written text is about the attempt before: another one needs another decision.
@@ -51,7 +52,10 @@ export function ResolveForm({ call, transaction, onLeft }: ResolveProps) {
           size="sm"
           label="Look at the other system. What is true there?"
           value={as ?? ''}
-          onChange={(value) => setAs(value as As)}
+          onChange={(value) => {
+            setAs(value as As);
+            setVersion(transaction.version);
+          }}
         >
           <Stack gap={6} mt={6}>
             {choicesFor(transaction).map(({ as: value, label, about }) => (

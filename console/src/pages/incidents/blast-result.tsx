@@ -1,4 +1,5 @@
 import { List, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
 import { counted } from '../../parts/counted.ts';
 import { EntryLink } from '../../parts/entry-link.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
@@ -6,29 +7,26 @@ import { At } from '../../parts/instant.tsx';
 import { Section } from '../../parts/section.tsx';
 import { BlastGraph } from './blast-graph.tsx';
 import type { AffectedEntry, Blast } from './incidents-query.ts';
+import { STARTS, type Start, startNameIn } from './start-address.ts';
 
-/** More entries than this are a list, and no drawing. */
+/** More entries than this are a list, and no drawing. A list shows this many rows. */
 const DRAWN_MAX = 200;
 
 /** The affected entries as a graph or a list, with facts, calls and pending proposals. */
-export function BlastResult({ blast }: { readonly blast: Blast }) {
+export function BlastResult({ blast, start }: { readonly blast: Blast; readonly start: Start }) {
   const { entries, facts, ended, calls, pending, affected, total, erased } = blast;
   const places = new Map(entries.map((entry) => [entry.id, entry]));
-  if (affected === 0) return <Text size="sm">No entry derives from this start.</Text>;
+  if (affected === 0) return <NoStart start={start} />;
   return (
     <>
       <Section
         title="Affected entries"
-        about={`${counted(affected, 'entry', 'entries')} of ${total.toLocaleString('en')}.${
-          entries.length < affected
-            ? ` The first ${entries.length.toLocaleString('en')} are listed.`
-            : ''
-        }${erased > 0 ? ` ${counted(erased, 'value is', 'values are')} erased: derivations through them may be missing.` : ''}`}
+        about={`${counted(affected, 'entry', 'entries')} of ${total.toLocaleString('en')}.${erased > 0 ? ` ${counted(erased, 'value is', 'values are')} erased: derivations through them may be missing.` : ''}`}
       >
         {affected <= DRAWN_MAX ? (
           <BlastGraph entries={entries} />
         ) : (
-          <EntryList entries={entries} places={places} />
+          <EntryList entries={entries} count={affected} places={places} />
         )}
       </Section>
       <Facts title="Facts" about="Believed because of it." facts={facts} places={places} />
@@ -43,29 +41,62 @@ export function BlastResult({ blast }: { readonly blast: Blast }) {
           title="Calls"
           about="Made because of it by registered tools, or through the gateway."
         >
-          <List size="sm" spacing={2}>
-            {calls.map(({ entry, id, tool, reversibility, outcome, via }) => (
+          <Rows rows={calls}>
+            {({ entry, id, tool, reversibility, outcome, via }) => (
               <List.Item key={`${entry} ${id}`}>
                 <Inert>{tool ?? 'an erased call'}</Inert>: {undoable(reversibility, outcome, via)},{' '}
                 <Place id={entry} places={places} />
               </List.Item>
-            ))}
-          </List>
+            )}
+          </Rows>
         </Section>
       )}
       {pending.length > 0 && (
         <Section title="Pending proposals" about="They derive from it, and can still be approved.">
-          <List size="sm" spacing={2}>
-            {pending.map((id) => (
+          <Rows rows={pending}>
+            {(id) => (
               <List.Item key={id}>
                 <Inert>{places.get(id)?.action ?? 'a proposal'}</Inert>,{' '}
                 <Place id={id} places={places} />
               </List.Item>
-            ))}
-          </List>
+            )}
+          </Rows>
         </Section>
       )}
     </>
+  );
+}
+
+/** The start is an affected entry itself, so none is affected if the ledger has no such start. */
+function NoStart({ start }: { readonly start: Start }) {
+  const name = startNameIn(start);
+  return (
+    <Text size="sm" role="status">
+      The ledger has no entry with this {STARTS[name].toLowerCase()}:{' '}
+      <Inert>{`${start[name]}`}</Inert>
+      {(start.since ?? start.until) === undefined ? '' : ', in this period'}. Check how it is
+      written.
+    </Text>
+  );
+}
+
+/** The first rows, and the number of the others. A page with all of thousands would not move. */
+function Rows<Row>({
+  rows,
+  count = rows.length,
+  children,
+}: {
+  readonly rows: readonly Row[];
+  /** Of all, where `rows` are only the first. */
+  readonly count?: number;
+  readonly children: (row: Row) => ReactNode;
+}) {
+  const more = count - DRAWN_MAX;
+  return (
+    <List size="sm" spacing={2}>
+      {rows.slice(0, DRAWN_MAX).map(children)}
+      {more > 0 && <List.Item>and {more.toLocaleString('en')} more</List.Item>}
+    </List>
   );
 }
 
@@ -73,14 +104,16 @@ type Places = ReadonlyMap<string, AffectedEntry>;
 
 function EntryList({
   entries,
+  count,
   places,
 }: {
   readonly entries: readonly AffectedEntry[];
+  readonly count: number;
   readonly places: Places;
 }) {
   return (
-    <List size="sm" spacing={2}>
-      {entries.map(({ id, action, kind, at, is_start, from }) => (
+    <Rows rows={entries} count={count}>
+      {({ id, action, kind, at, is_start, from }) => (
         <List.Item key={id}>
           <Place id={id} places={places} />: <Inert>{action ?? kind}</Inert>, <At at={at} />
           {is_start && '; start'}
@@ -90,8 +123,8 @@ function EntryList({
             </span>
           ))}
         </List.Item>
-      ))}
-    </List>
+      )}
+    </Rows>
   );
 }
 
@@ -133,14 +166,14 @@ function Facts({ title, about, facts, places }: FactsProps) {
   if (facts.length === 0) return null;
   return (
     <Section title={title} about={about}>
-      <List size="sm" spacing={2}>
-        {facts.map(({ entry, space, subject, predicate, object, fact_id }) => (
+      <Rows rows={facts}>
+        {({ entry, space, subject, predicate, object, fact_id }) => (
           <List.Item key={`${fact_id} ${entry}`}>
             <Inert>{`${subject} ${predicate} ${object}`}</Inert>, in <Inert>{space}</Inert>,{' '}
             <Place id={entry} places={places} />
           </List.Item>
-        ))}
-      </List>
+        )}
+      </Rows>
     </Section>
   );
 }

@@ -55,7 +55,7 @@ function Found({ start, mayPropose }: { readonly start: Start; readonly mayPropo
     return <Failed error={found.error} retry={() => void found.refetch()} />;
   return (
     <>
-      <BlastResult blast={found.data} />
+      <BlastResult blast={found.data} start={start} />
       {found.data.affected > 0 && (
         <Section
           title="Response"

@@ -1,6 +1,9 @@
-import { List, Stack, Text, Title } from '@mantine/core';
+import { Anchor, List, Stack, Text, Title } from '@mantine/core';
+import { Link } from 'wouter';
+import { proposalHref } from '../../parts/addresses.ts';
 import { EntryLink } from '../../parts/entry-link.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
+import { useHead } from '../timeline/entries-query.ts';
 import type { Plan, Step } from './incidents-query.ts';
 import classes from './plan-text.module.css';
 
@@ -30,12 +33,25 @@ export function PlanText({ steps, remains }: Pick<Plan, 'steps' | 'remains'>) {
               {remains.length === 1 ? '1 item remains' : `${remains.length} items remain`}
             </Title>
             <List size="sm" spacing={4}>
-              {remains.map(({ what, entry, why, advice }) => (
+              {remains.map(({ what, entry, title, why, advice, correction }) => (
                 <List.Item key={`${what} ${entry}`}>
+                  {title !== undefined && (
+                    <>
+                      <b>
+                        <Inert>{title}</Inert>
+                      </b>
+                      :{' '}
+                    </>
+                  )}
                   <Inert>{what.replace(HASH, (hash) => `${hash.slice(0, 12)}…`)}</Inert>
                   {entry !== undefined && (
                     <>
-                      , <EntryLink id={entry} />, <EntryLink id={entry} as="try a correction" />
+                      , <EntryLink id={entry} />
+                    </>
+                  )}
+                  {correction !== undefined && (
+                    <>
+                      , <CorrectionLink correction={correction} />
                     </>
                   )}
                   <Text size="sm" c="dimmed" className="wraps">
@@ -48,6 +64,25 @@ export function PlanText({ steps, remains }: Pick<Plan, 'steps' | 'remains'>) {
         )}
       </Stack>
     </section>
+  );
+}
+
+type Correction = NonNullable<Plan['remains'][number]['correction']>;
+
+/** Opens the proposal that the domain declares, at the present state. */
+function CorrectionLink({ correction }: { readonly correction: Correction }) {
+  const { trajectory_id, ...proposal } = correction;
+  const { data: head } = useHead(trajectory_id);
+  if (head === undefined) return null;
+  return (
+    <Anchor
+      component={Link}
+      href={proposalHref(trajectory_id, head, proposal)}
+      size="sm"
+      underline="always"
+    >
+      propose <Inert>{proposal.action}</Inert>
+    </Anchor>
   );
 }
 

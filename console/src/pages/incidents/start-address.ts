@@ -18,6 +18,10 @@ export const STARTS = {
 } as const;
 export type StartName = keyof typeof STARTS;
 
+export function startNameIn(start: Start): StartName {
+  return (Object.keys(STARTS) as StartName[]).find((name) => start[name] !== undefined) ?? 'entry';
+}
+
 const TIMES = ['since', 'until'] as const;
 
 /** The start that an address has. Undefined without one. */

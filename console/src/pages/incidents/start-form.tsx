@@ -2,7 +2,7 @@ import { Button, Group, Select, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { InstantInput } from '../../parts/instant-input.tsx';
 import classes from './incidents-page.module.css';
-import { STARTS, type Start, type StartName } from './start-address.ts';
+import { STARTS, type Start, type StartName, startNameIn } from './start-address.ts';
 
 interface FormProps {
   /** The start of the address. */
@@ -12,9 +12,9 @@ interface FormProps {
 
 /** The choice of the start: one name, and the period in which it was bad. */
 export function StartForm({ start, onFind }: FormProps) {
-  const given = (Object.keys(STARTS) as StartName[]).find((name) => start?.[name] !== undefined);
-  const [name, setName] = useState<StartName>(given ?? 'entry');
-  const [value, setValue] = useState(given === undefined ? '' : (start?.[given] ?? ''));
+  const given = startNameIn(start ?? {});
+  const [name, setName] = useState<StartName>(given);
+  const [value, setValue] = useState(start?.[given] ?? '');
   const [since, setSince] = useState(start?.since);
   const [until, setUntil] = useState(start?.until);
   const submit = (event: FormEvent) => {

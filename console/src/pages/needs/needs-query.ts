@@ -39,8 +39,8 @@ export function useNeeds() {
   });
   const cards = approvals.data?.cards ?? [];
   const waiting = cards.filter((card) => card.of === 'proposal');
-  const inDoubt = (effects.data?.pages.flatMap((page) => page.transactions) ?? []).filter((one) =>
-    one.effects.some((effect) => effect.needs_human),
+  const inDoubt = (effects.data?.pages.flatMap((page) => page.transactions) ?? []).filter(
+    (one) => one.may_settle === true || (isOperator && one.may_settle !== undefined),
   );
   return { isReader, isOperator, cards, waiting, inDoubt, approvals, effects, notices, runs };
 }

@@ -55,7 +55,7 @@ export function Differences({ differences, count }: DifferencesProps) {
             <Table.Thead>
               <Table.Tr>
                 <Table.Th>Entry</Table.Th>
-                <Table.Th>Action</Table.Th>
+                <Table.Th>Asked</Table.Th>
                 <Table.Th>Then</Table.Th>
                 <Table.Th>Now</Table.Th>
                 <Table.Th>Why</Table.Th>
@@ -79,7 +79,7 @@ export function Differences({ differences, count }: DifferencesProps) {
 }
 
 function Row({ difference }: { readonly difference: VerdictDifference }) {
-  const { seq, action, recorded, now } = difference;
+  const { seq, action, title = action, recorded, now } = difference;
   return (
     <Table.Tr>
       <Table.Td>
@@ -94,7 +94,7 @@ function Row({ difference }: { readonly difference: VerdictDifference }) {
         </Anchor>
       </Table.Td>
       <Table.Td className={classes.action}>
-        <Inert>{action}</Inert>
+        <Inert>{title}</Inert>
       </Table.Td>
       <Table.Td>
         <Ruled ruled={recorded} />

@@ -21,7 +21,8 @@ export function useNumberText({ path, part: { schema }, isRequired }: FieldProps
         ? majorText({ currency, minor: value })
         : numberText(value),
     // The schema refuses a text that is not a decimal number.
-    read: (text: string) => (text.trim() === '' ? undefined : (minorOf(currency, text) ?? text)),
+    read: (text: string) =>
+      text.trim() === '' ? undefined : (minorOf(currency, ungrouped(text)) ?? text),
     words: {
       label: `${label}, ${currency}${isRequired ? '' : ' (optional)'}`,
       description: [
@@ -32,4 +33,9 @@ export function useNumberText({ path, part: { schema }, isRequired }: FieldProps
         .join(' '),
     },
   };
+}
+
+/** Without the commas between thousands, as `amountText` writes them. */
+function ungrouped(text: string): string {
+  return /^\s*-?\d{1,3}(?:,\d{3})+(?:\.|\s*$)/.test(text) ? text.replaceAll(',', '') : text;
 }

@@ -50,11 +50,23 @@ export async function keptAt(
 
 /** A tool transaction as a document. */
 export function effectTransactionView(
-  { epoch, trajectoryId, name, principal, writId, phase, entry, cause, ...rest }: EffectTransaction,
+  {
+    epoch,
+    version,
+    trajectoryId,
+    name,
+    principal,
+    writId,
+    phase,
+    entry,
+    cause,
+    ...rest
+  }: EffectTransaction,
   kept: StoredEffectTexts,
 ) {
   return {
     epoch,
+    version,
     trajectory_id: trajectoryId,
     name,
     ...(rest.submittedAs === undefined ? {} : { submitted_as: rest.submittedAs }),

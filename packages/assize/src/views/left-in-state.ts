@@ -20,7 +20,7 @@ export async function leftInState(
   store: Pick<LedgerStore, 'resolve'>,
   values: Pick<ValueReader, 'read'>,
   commit: Hash | undefined,
-  domain: Domain | undefined,
+  actions: Domain['actions'],
 ): Promise<LeftInState | undefined> {
   const row = commit === undefined ? undefined : await store.resolve(commit);
   const payload = row === undefined ? undefined : readRow(row).payload;
@@ -33,8 +33,8 @@ export async function leftInState(
   const paths = 'value' in changes ? changes.value.map(({ path }) => path) : [];
   if (paths.length === 0) return undefined;
   const left = { entry_id: row.id, action: action.name, paths };
-  if (domain === undefined || !('value' in args)) return left;
-  const intent = failureIntent(domain.actions[action.name], args.value, action.role.params);
+  if (!('value' in args)) return left;
+  const intent = failureIntent(actions[action.name], args.value, action.role.params);
   return 'fault' in intent
     ? left
     : { ...left, correction: { role: action.role, ...intent, args: intent.args as Json } };

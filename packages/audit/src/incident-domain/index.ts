@@ -46,6 +46,12 @@ export const incident: Domain<IncidentState> = defineDomain({
       process: 'opening',
       description: 'Proposes the response to an incident. A person decides about the whole plan.',
       args: openArgs,
+      present: {
+        title: 'Respond to an incident: {because}',
+        fields: { openedBy: { label: 'Opened by' } },
+        confirm:
+          'The server revokes, withdraws and halts as the plan says, each step once. What remains is listed.',
+      },
       apply: (state, args, context) => applyOpen(state, args, context),
     },
     record: {

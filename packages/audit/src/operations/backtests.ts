@@ -15,6 +15,7 @@ import type { Domain } from 'assize/internal/kernel';
 import { z } from 'zod';
 import { backtestStore } from '#replay';
 import { type AuditService, operation } from './service.ts';
+import { titleOf } from './titles.ts';
 
 const verdictDifferenceForm = z
   .looseObject({
@@ -22,6 +23,7 @@ const verdictDifferenceForm = z
     seq: z.number().int(),
     entry_id: hash,
     action: z.string(),
+    title: z.string().optional().describe('what was asked, in words; absent after an erasure'),
     at: instant,
     recorded: shownRulingForm,
     now: shownRulingForm,
@@ -135,7 +137,16 @@ const backtest = operation({
       ...(toSeq !== undefined && { toSeq }),
       ...(limit !== undefined && { limit }),
     });
-    return { body: { reports: reports as unknown as z.input<typeof backtestForm>[] } };
+    const titled = reports.map(async (report) => ({
+      ...report,
+      differences: await Promise.all(
+        report.differences.map(async (one) => ({
+          ...one,
+          title: await titleOf(service, one.entry_id),
+        })),
+      ),
+    }));
+    return { body: { reports: (await Promise.all(titled)) as never } };
   },
 });
 

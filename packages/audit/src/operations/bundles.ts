@@ -1,7 +1,6 @@
 import {
   entryNamed,
   fileForm,
-  hash,
   isOfKind,
   name,
   type Operation,
@@ -10,6 +9,7 @@ import {
 } from '@assize/command/operation';
 import { isAssizeError } from 'assize/internal/base';
 import { readInstant } from 'assize/internal/canon';
+import { type EntryRow, type Hash, readRow } from 'assize/internal/ledger';
 import { parseVerifierKey } from 'assize/internal/merkle';
 import { z } from 'zod';
 import { type BundleScope, makeBundle } from '#bundle';
@@ -18,7 +18,9 @@ import { type AuditService, operation } from './service.ts';
 
 const bundleQuery = z.strictObject({
   entry: name.optional().describe('an entry, by its id or as TRAJECTORY@SEQ'),
-  approval: hash.optional().describe('the id of a pending proposal; its decision is context'),
+  approval: name
+    .optional()
+    .describe('a pending proposal or the decision about it, by its id or as TRAJECTORY@SEQ'),
   person: name.optional().describe('a principal: what it decided, and what ran under its writs'),
   from: name.optional().describe('the first time of a period'),
   to: name.optional().describe('the time after a period'),
@@ -41,7 +43,7 @@ const make = operation({
   errors: ['not_checkpointed', 'not_found', 'not_found', 'too_large'],
   run: async (request) => {
     const { query, service, caller } = request;
-    const scope = await scopeOf(query, async (text) => (await entryNamed(request, text)).id);
+    const scope = await scopeOf(query, (text) => entryNamed(request, text));
     const isSearch = scope.kind === 'person' || scope.kind === 'period';
     if (isSearch && !isOfKind(caller, ['auditor', 'admin']))
       throw new ServerError(
@@ -93,7 +95,7 @@ function notCheckpointed(why: string): ServerError {
 /** The scope of a request. @throws ServerError `invalid_request`, `not_found` */
 async function scopeOf(
   { entry, approval, person, from, to, trajectory }: BundleQuery,
-  idOf: (text: string) => Promise<string>,
+  named: (text: string) => Promise<EntryRow>,
 ): Promise<BundleScope> {
   if ([entry, approval, person].filter((one) => one !== undefined).length > 1)
     throw invalid('name one of entry, approval and person');
@@ -102,12 +104,19 @@ async function scopeOf(
   const isNamed = entry !== undefined || approval !== undefined;
   if (isNamed && Object.keys(searched).length > 0)
     throw invalid('from, to and trajectory belong to a person or a period');
-  if (entry !== undefined) return { kind: 'entry', entry: await idOf(entry) };
-  if (approval !== undefined) return { kind: 'approval', approval };
+  if (entry !== undefined) return { kind: 'entry', entry: (await named(entry)).id };
+  if (approval !== undefined) return { kind: 'approval', approval: askedIn(await named(approval)) };
   if (person !== undefined) return { kind: 'person', person, ...searched };
   if (within === undefined)
     throw invalid('name an entry, an approval, a person, or a period with from and to');
   return { kind: 'period', ...within, ...(trajectory !== undefined && { trajectory }) };
+}
+
+/** The pending entry that an entry decides, or the entry itself. */
+function askedIn(row: EntryRow): Hash {
+  const { payload } = readRow(row);
+  const decides = payload.kind === 'commit' || payload.kind === 'rejection';
+  return (decides && payload.resolves) || row.id;
 }
 
 function periodOf(from: string | undefined, to: string | undefined) {

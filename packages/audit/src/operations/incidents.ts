@@ -2,19 +2,24 @@ import {
   ADMINS,
   hash,
   instant,
+  json,
   name,
   type Operation,
   PAGE_DEFAULT,
   page,
   READERS,
+  roleForm,
 } from '@assize/command/operation';
 import { INCIDENTS } from 'assize/internal/config';
+import { ValueReader } from 'assize/internal/ledger';
 import { Trajectory } from 'assize/internal/runtime';
+import { leftInState } from 'assize/internal/views';
 import { z } from 'zod';
 import { blastDocument, blastRadius, DERIVATIONS } from '#blast';
-import type { IncidentState } from '#incident-domain';
+import type { IncidentState, RemainingItem } from '#incident-domain';
 import { incidentDocument, openIncident, openIncidentTrajectory, planResponse } from '#incidents';
 import { type AuditService, operation } from './service.ts';
+import { titleOf } from './titles.ts';
 
 /** Where an incident begins: exactly one name, and the period in which it counts. */
 const startForm = {
@@ -136,7 +141,22 @@ const stepForm = z
   });
 
 const remainingForm = z
-  .strictObject({ what: z.string(), entry: hash.optional(), why: z.string(), advice: z.string() })
+  .strictObject({
+    what: z.string(),
+    entry: hash.optional(),
+    title: z.string().optional().describe('what the entry asked for, in words'),
+    why: z.string(),
+    advice: z.string(),
+    correction: z
+      .strictObject({
+        trajectory_id: z.string(),
+        action: z.string(),
+        role: roleForm,
+        args: json,
+      })
+      .optional()
+      .describe('the proposal that the domain declares for a failure of the action'),
+  })
   .meta({ id: 'RemainingItem', description: 'A consequence that no step undoes.' });
 
 const plan = { steps: z.array(stepForm), remains: z.array(remainingForm) };
@@ -195,7 +215,8 @@ const propose = operation({
       holdersIn: (trajectoryId) => grants.holdersIn(trajectoryId),
     });
     const { steps, remains } = planned;
-    if (isDry) return { body: { steps, remains } as never };
+    const tasks = await tasksOf(service, remains);
+    if (isDry) return { body: { steps, remains: tasks } as never };
     const { incident, trajectoryId, status, pending } = await openIncident(assize, {
       ...{ plan: planned, because, openedBy: caller.name, idempotencyKey: key },
       writFor: async (action, _, trajectory) =>
@@ -209,10 +230,33 @@ const propose = operation({
     };
     return {
       status: status === 'proposed' ? 201 : 200,
-      body: { steps, remains, ...named } as never,
+      body: { steps, remains: tasks, ...named } as never,
     };
   },
 });
+
+/** Items with words are few: the others of a large plan keep those of the plan. */
+const WORDED_MAX = 100;
+
+/** What remains, with what its entry asked for, and the proposal that takes it back. */
+function tasksOf(service: AuditService, remains: readonly RemainingItem[]) {
+  const values = new ValueReader(service.store);
+  const task = async (item: RemainingItem) => {
+    const row = item.entry === undefined ? undefined : await service.store.resolve(item.entry);
+    if (row === undefined) return item;
+    const title = await titleOf(service, row.id);
+    const actions = await service.actions.of(row.trajectory_id);
+    const left = await leftInState(service.store, values, row.id, actions);
+    return {
+      ...item,
+      ...(title !== undefined && { title }),
+      ...(left?.correction && {
+        correction: { trajectory_id: row.trajectory_id, ...left.correction },
+      }),
+    };
+  };
+  return Promise.all(remains.map((item, n) => (n < WORDED_MAX ? task(item) : item)));
+}
 
 const list = operation({
   id: 'incidents.list',
@@ -235,14 +279,19 @@ const list = operation({
       }),
     ),
   }),
-  run: async ({ query: { limit = PAGE_DEFAULT }, service: { assize, store } }) => {
+  run: async ({ query: { limit = PAGE_DEFAULT }, service }) => {
+    const { assize, store } = service;
     if ((await store.head(INCIDENTS)) === undefined) return { body: { incidents: [] } };
     const trajectory = await openIncidentTrajectory(assize, INCIDENTS);
     await Trajectory.catchUp(trajectory as never);
     const { incidents } = trajectory.state() as unknown as IncidentState;
     const documents = Object.entries(incidents).map(([id, one]) => incidentDocument(id, one));
     const newest = documents.sort((a, b) => (a.opened_at < b.opened_at ? 1 : -1)).slice(0, limit);
-    return { body: { incidents: newest as never } };
+    const listed = newest.map(async (one) => ({
+      ...one,
+      remains: await tasksOf(service, one.remains),
+    }));
+    return { body: { incidents: (await Promise.all(listed)) as never } };
   },
 });
 

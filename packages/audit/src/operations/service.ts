@@ -1,6 +1,7 @@
 import { operationsOf, type Service } from '@assize/command/operation';
 import type { Policy } from 'assize/internal/authority';
 import type { Json } from 'assize/internal/base';
+import type { DomainActions } from 'assize/internal/views';
 import type { BundleOptions } from '#bundle';
 import type { Checkpoints } from './log-checkpoints.ts';
 import type { OneAtATime } from './one-at-a-time.ts';
@@ -14,6 +15,8 @@ export interface AuditService extends Service {
   readonly verifiers: BundleVerifiers;
   /** A bundle or a report reads much of the ledger, so they are made one after the other. */
   readonly bundles: OneAtATime;
+  /** The words of actions, by trajectory. */
+  readonly actions: Pick<DomainActions, 'of'>;
   /** A policy of a client, for a backtest. @throws AuthorityError `bad_input` */
   readonly policyOf: (rules: Json) => Policy;
 }

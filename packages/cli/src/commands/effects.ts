@@ -356,7 +356,7 @@ function resolve(command: Command): void {
           const [after] = await runtimeOver(store).effects({ epoch });
           const values = new ValueReader(store);
           const left =
-            as === 'undone' ? await leftInState(store, values, after?.entry, undefined) : undefined;
+            as === 'undone' ? await leftInState(store, values, after?.entry, {}) : undefined;
           return say(
             session,
             resolved,

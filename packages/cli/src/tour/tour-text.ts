@@ -57,7 +57,7 @@ export function tellTour(out: Output, report: TourReport): void {
   say(line`  ${PEOPLE.manager.padEnd(14)} ${report.sign_in.manager}`);
   say(line`  ${PEOPLE.auditor.padEnd(14)} ${report.sign_in.auditor}`);
   say(
-    line`A new link: assize token sign-in ${PEOPLE.manager} --store ${TOUR_STORE} --url ${report.url}`,
+    line`A new link: npx assize token sign-in ${PEOPLE.manager} --store ${TOUR_STORE} --url ${report.url}`,
   );
   say(line``);
   say(line`${bold('Try next')}, in another terminal in this folder:`);

@@ -1,5 +1,4 @@
 import { isAssizeError, isInstance } from 'assize/internal/base';
-import type { Tool } from 'assize/internal/effects';
 import type { Domain } from 'assize/internal/kernel';
 import {
   approvalsOf,
@@ -29,7 +28,6 @@ export interface CardPorts {
   readonly store: LedgerStore;
   /** The words of actions, by trajectory. */
   readonly actions: Pick<DomainActions, 'of'>;
-  readonly tools: readonly Tool[];
 }
 
 /**
@@ -37,7 +35,7 @@ export interface CardPorts {
  * the presentation of the action names, and none that are stored apart.
  */
 export async function noticeCard(
-  { assize, store, actions, tools }: CardPorts,
+  { assize, store, actions }: CardPorts,
   row: EntryRow,
 ): Promise<Card> {
   const payload = readRow(row).payload as PendingPayload;
@@ -51,7 +49,7 @@ export async function noticeCard(
       ? { called, title: called, fields: [] }
       : shownOf(asked, words[asked.name]?.present, 'named');
   const requester = requesterOf(trajectory, payload.proposal.writ_id);
-  const undo = undoOf(view, tools, trajectory);
+  const undo = undoOf(view, trajectory);
   return cardOf({ ...view, shown }, { requester, undo, mayDecide: false });
 }
 

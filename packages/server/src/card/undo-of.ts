@@ -1,5 +1,4 @@
 import { type GatewayState, specOf } from '@assize/gate/internal/gateway';
-import type { Tool } from 'assize/internal/effects';
 import type { Patch } from 'assize/internal/ledger';
 import type { Trajectory } from 'assize/internal/runtime';
 import type { ToolCall } from 'assize/internal/views';
@@ -19,15 +18,13 @@ interface Asked {
 /** Of the calls of a proposal, or of the call that its agent makes. Undefined for none. */
 export function undoOf(
   { tools, changes }: Asked,
-  registered: readonly Tool[],
   trajectory: Trajectory | undefined,
 ): Undo | undefined {
   const made = tools.flatMap((call): Undo[] => {
     if (!('tool' in call) || call.class === undefined) return [];
-    const { tool: name } = call;
-    if (call.class.reversibility === 'irreversible') return [{ can: false }];
-    const has = registered.some((tool) => tool.name === name && tool.spec.compensate !== undefined);
-    return [{ can: true, ...(has && { by: `the compensation of ${name}` }) }];
+    const can = call.class.reversibility === 'reversible';
+    // The runtime compensates no call whose transaction has ended.
+    return [{ can, ...(can && { by: 'another proposal' }) }];
   });
   const all = made.length > 0 ? made : gatedIn(changes ?? [], trajectory);
   if (all.length === 0) return undefined;

@@ -94,6 +94,6 @@ export type SignInWay = 'oidc' | 'link' | 'start';
 /** The remedy for a person whose link signs in no more. */
 export function linkAdvice(way: SignInWay): string {
   return way === 'start'
-    ? 'Stop the server and start it again: it prints new links.'
+    ? 'The server printed a command that makes a new link: npx assize token sign-in.'
     : 'Ask an administrator for a new one: assize token sign-in NAME.';
 }

@@ -714,7 +714,7 @@ async function shownTo(
     !isEffectPending(payload) &&
     caller.kinds.includes('counselor') &&
     deciders.includes(caller.name);
-  const undo = undoOf(view, service.config.tools, trajectory);
+  const undo = undoOf(view, trajectory);
   const { shown: _, ...document } = view;
   return {
     ...{ ...document, requester, deciders, may_decide: mayDecide },

@@ -1,6 +1,7 @@
 import {
   ADMINS,
   amounts,
+  type Caller,
   digits,
   documentForm,
   flag,
@@ -26,6 +27,8 @@ import {
   storedTextsOf,
 } from 'assize/internal/views';
 import { z } from 'zod';
+import { readableIn } from '../card/notice-card.ts';
+import { isOperator } from '../notices/mail/deciders-in.ts';
 import { requireOther } from '../principals/issuers.ts';
 import { operation, type ServerService } from '../service.ts';
 import { effectWords } from './reads/effect-words.ts';
@@ -67,6 +70,7 @@ const effectForm = z
 const transactionForm = z
   .looseObject({
     epoch: z.number().int(),
+    version: z.number().int().describe('rises with each change of the transaction'),
     trajectory_id: z.string(),
     name: z.string(),
     submitted_as: z.string().optional(),
@@ -81,6 +85,10 @@ const transactionForm = z
     cause: z.string().optional().describe('why it was aborted'),
     claims: z.array(claimForm),
     effects: z.array(effectForm),
+    may_settle: z
+      .boolean()
+      .optional()
+      .describe('with a call in doubt: whether the caller may decide about its outcome'),
   })
   .meta({
     id: 'EffectTransaction',
@@ -145,7 +153,7 @@ const list = operation({
     limit: page.limit,
   }),
   answer: z.strictObject({ transactions: z.array(transactionForm), next }),
-  run: async ({ query, service }) => {
+  run: async ({ query, caller, service }) => {
     const {
       trajectory,
       all = false,
@@ -159,7 +167,7 @@ const list = operation({
       ...page,
       ...(trajectory !== undefined && { trajectoryId: trajectory }),
     });
-    const shown = await viewsOf(service, listed);
+    const shown = await viewsOf({ caller, service }, listed);
     const transactions = isInDoubt
       ? shown.filter(({ effects }) => effects.some((one) => one['needs_human']))
       : shown;
@@ -177,8 +185,11 @@ const get = operation({
   kinds: READERS,
   params: z.strictObject({ epoch: digits }),
   answer: wholeForm,
-  run: async ({ path, service }) => {
-    const { effects, claims, ...transaction } = await transactionOf(service, path.epoch);
+  run: async ({ path, caller, service }) => {
+    const { effects, claims, ...transaction } = await transactionOf(
+      { caller, service },
+      path.epoch,
+    );
     const open = await service.assize.effects();
     const { calls, undoneBy } = await callTextsOf(service.store, path.epoch);
     const whole = effects.map((effect, n): z.input<typeof effectForm> & CallTexts => ({
@@ -212,12 +223,18 @@ const resolve = operation({
         ),
       evidence: z.string().min(1).max(65_536).describe('the finding that supports the decision'),
       confirm: z.boolean().optional().describe('retry even if the effect may happen twice'),
+      version: z
+        .number()
+        .int()
+        .min(0)
+        .optional()
+        .describe('of the transaction that the person saw; refused if it has changed since'),
     })
     .meta({ id: 'EffectDecision' }),
   answer: resolvedForm,
   errors: ['unauthorised_operator', 'needs_confirmation', 'already_done', 'wrong_state'],
   run: async ({ path, body, caller, service, signal }) => {
-    const transaction = await transactionOf(service, path.epoch);
+    const transaction = await transactionOf({ caller, service }, path.epoch);
     const trajectory = await service.assize.open(transaction.trajectory_id);
     const commit = transaction.entry_id && (await service.store.resolve(transaction.entry_id));
     const observations = commit ? observationsOf(readRow(commit).payload) : [];
@@ -236,6 +253,7 @@ const resolve = operation({
         tokenBy: caller.tokenBy ?? [],
         evidence: body.evidence,
         confirm: body.confirm ?? false,
+        ...(body.version !== undefined && { version: body.version }),
         ...(isAdmin && {
           writ: service.systemWrits.forBuiltIn(
             caller.name,
@@ -247,11 +265,11 @@ const resolve = operation({
       },
       signal,
     );
-    const ended = await transactionOf(service, path.epoch);
+    const ended = await transactionOf({ caller, service }, path.epoch);
     const isAbsent = body.as === 'undone' || body.as === 'did_not_happen';
     const values = new ValueReader(service.store);
     const left = isAbsent
-      ? await leftInState(service.store, values, transaction.entry_id, trajectory.domain)
+      ? await leftInState(service.store, values, transaction.entry_id, trajectory.domain.actions)
       : undefined;
     return { body: { ...ended, ...(left && { left_in_state: left }) } };
   },
@@ -294,8 +312,21 @@ function frontierOf(
   return active.length === 0 ? null : Math.min(...active);
 }
 
+interface Asked {
+  readonly caller: Caller;
+  readonly service: ServerService;
+}
+
+/** As `effects.resolve` decides. */
+async function maySettle({ caller, service }: Asked, trajectoryId: string): Promise<boolean> {
+  if (caller.kinds.includes('admin')) return true;
+  if (!caller.kinds.includes('counselor')) return false;
+  const trajectory = await readableIn(service.assize, trajectoryId);
+  return trajectory !== undefined && isOperator(trajectory, caller.name);
+}
+
 async function viewsOf(
-  service: ServerService,
+  { caller, service }: Asked,
   listed: Awaited<ReturnType<ServerService['assize']['effects']>>,
 ): Promise<z.input<typeof transactionForm>[]> {
   const kept = await storedTextsOf(service.store, listed);
@@ -307,16 +338,21 @@ async function viewsOf(
       const title = calls[n];
       return title === undefined ? effect : { ...effect, title };
     });
-    views.push({ ...view, ...words, effects: titled } as never);
+    const isInDoubt = effects.some((effect) => effect.needs_human);
+    const settle = isInDoubt && {
+      may_settle: await maySettle({ caller, service }, one.trajectoryId),
+    };
+    views.push({ ...view, ...words, ...settle, effects: titled } as never);
   }
   return views;
 }
 
 async function transactionOf(
-  service: ServerService,
+  asked: Asked,
   epoch: number,
 ): Promise<z.input<typeof transactionForm>> {
-  const [view] = epoch < 1 ? [] : await viewsOf(service, await service.assize.effects({ epoch }));
+  const [view] =
+    epoch < 1 ? [] : await viewsOf(asked, await asked.service.assize.effects({ epoch }));
   if (view !== undefined) return view;
   throw new ServerError(
     'not_found',

@@ -369,14 +369,18 @@ test('each operation answers in the form of its schema', async () => {
   const wire = { action: 'wire', role: role('w'), args: { cents: SILENT_CENTS } };
   await ok('proposals.create', { ...pay('w', 1, 'w1'), body: wire });
   const { transactions } = await ok('effects.list', {
+    as: 'admin:ann',
     query: { all: 'true', needs_human: 'true' },
   });
   expect(transactions).toMatchObject([
     {
       ...{ trajectory_id: 'main', principal: 'agent:scout', at: expect.any(String) },
       effects: [{ title: `bank.pay: cents ${SILENT_CENTS}`, failures: 0 }],
+      may_settle: true,
     },
   ]);
+  const seen = { as: 'boss:ada', query: { needs_human: 'true' } } as const;
+  expect((await ok('effects.list', seen)).transactions).toMatchObject([{ may_settle: false }]);
   const { epoch, effects } = transactions[0];
   expect(await ok('effects.get', { path: { epoch: `${epoch}` } })).toMatchObject({
     epoch,
@@ -390,11 +394,16 @@ test('each operation answers in the form of its schema', async () => {
   });
   expect((await ok('effects.recover')).unresolved).toMatchObject([{ epoch, tool: 'bank.pay' }]);
   const doubt = { epoch: `${epoch}`, n: `${effects[0].n}` };
-  await ok('effects.resolve', {
-    as: 'admin:ann',
-    path: doubt,
-    body: { as: 'applied', evidence: 'the statement of May' },
-  });
+  const decision = { as: 'applied', evidence: 'the statement of May' };
+  const { version } = transactions[0];
+  const settle = { as: 'admin:ann', path: doubt } as const;
+  expect(
+    await callOperation(server, 'effects.resolve', {
+      ...settle,
+      body: { ...decision, version: version - 1 },
+    }),
+  ).toMatchObject({ status: 409, body: { code: 'wrong_state' } });
+  await ok('effects.resolve', { ...settle, body: { ...decision, version } });
   expect((await ok('effects.list', { query: { needs_human: 'true' } })).transactions).toEqual([]);
 
   const rules = { name: 'strict', rules: [] };

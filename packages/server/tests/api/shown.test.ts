@@ -85,7 +85,7 @@ test('the inbox, its detail and the entries say what is asked', async () => {
 
   const { approvals } = await succeed(server, 'approvals.list', AS);
   expect(approvals.map(({ card }: any) => [card.title, card.undo])).toEqual([
-    ['Pay carla €1,240.00', { can: true, by: 'the compensation of bank.transfer' }],
+    ['Pay carla €1,240.00', { can: true, by: 'another proposal' }],
     ['Book 7 for $80.50', { can: true, by: 'desk/cancel' }],
   ]);
   const shownOf = async (approval: string) =>

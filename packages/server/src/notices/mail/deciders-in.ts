@@ -18,8 +18,8 @@ export function decidersIn(assize: Pick<Assize, 'open'>): DecidersOf {
   };
 }
 
-/** The requester is refused later, when it decides. */
-function isOperator({ domain }: Trajectory, principal: string): boolean {
+/** Whether a counselor settles calls there. The requester is refused later, when it decides. */
+export function isOperator({ domain }: Trajectory, principal: string): boolean {
   try {
     const proposal = { action: RESOLVE_EFFECT_ACTION, role: BUILT_IN_ROLE, args: {} };
     return isCounselorOf(domain, OPERATOR, principal, [], proposal);

@@ -46,6 +46,8 @@ const LIMIT = 100;
 /** A tool transaction as the effect log has it. Records not yet written are missing here. */
 export interface EffectTransaction {
   readonly epoch: number;
+  /** Rises with each record of the transaction. A decision can name the version that it is about. */
+  readonly version: number;
   readonly trajectoryId: string;
   /**
    * The caller's name of the transaction, or a generated one; for an approved transaction, its
@@ -179,6 +181,7 @@ function listed(known: KnownTransaction, needs: EffectNeeds | undefined): Effect
   const { epoch, trajectoryId, body, state, effects, entry, cause } = known;
   return {
     epoch,
+    version: known.length,
     trajectoryId,
     name: body.transaction,
     ...(body.name === undefined ? {} : { submittedAs: body.name }),

@@ -46,6 +46,11 @@ export interface EffectResolution {
    * then happen twice.
    */
   readonly confirm?: boolean;
+  /**
+   * The version of the transaction on which the operator decided. The decision is refused if
+   * the transaction has changed since, such as by a retry of another operator.
+   */
+  readonly version?: number;
 }
 
 /** The result of a decision on an effect. */
@@ -74,6 +79,7 @@ const RESOLUTION = arg.options<EffectResolution>({
   writ: arg.any,
   evidence: arg.any,
   confirm: arg.any,
+  version: arg.optional(arg.whole),
 });
 
 /** A decision of an operator, as the log records it. */
@@ -95,7 +101,7 @@ const BY_MAX = 256;
 export function checkedEffectResolution(given: EffectResolution): CheckedResolution {
   if (typeof given !== 'object' || given === null) throw bad('pass epoch, n, as, by and evidence');
   checkArgument(RESOLUTION, given, 'resolution');
-  const { epoch, n, by, tokenBy = [], writ, evidence, confirm = false } = given;
+  const { epoch, n, by, tokenBy = [], writ, evidence, confirm = false, version } = given;
   const as = given.as === 'did_not_happen' ? 'undone' : given.as;
   if (!Number.isSafeInteger(epoch) || epoch < 1)
     throw bad('epoch must be the number of a transaction, from 1');
@@ -116,6 +122,7 @@ export function checkedEffectResolution(given: EffectResolution): CheckedResolut
     evidence: evidenceOf(evidence),
     confirm,
     ...(writ !== undefined && { writ }),
+    ...(version !== undefined && { version }),
   };
 }
 
@@ -142,7 +149,7 @@ function isEmpty(evidence: Json): boolean {
  * for a decision. @throws EffectError
  */
 export function checkUnresolved(
-  { epoch, n, as, confirm }: CheckedResolution,
+  { epoch, n, as, confirm, version }: CheckedResolution,
   known: KnownTransaction | undefined,
   isLet: boolean,
 ): void {
@@ -180,6 +187,12 @@ export function checkUnresolved(
       'wrong_state',
       { epoch, n },
       `Transaction ${epoch} is still in progress. Wait until it ends`,
+    );
+  if (version !== undefined && version !== known.length)
+    throw refused(
+      'wrong_state',
+      { epoch, n },
+      `Transaction ${epoch} has changed since version ${version}. Read it again, and decide`,
     );
   if (as !== 'retry') return;
   const retry = retryOf(known.state, n);

@@ -290,6 +290,18 @@ describe('a pending effect', () => {
     },
   );
 
+  test('is not called again by a person who saw an earlier attempt', async () => {
+    const at = await doubted();
+    const [{ version } = { version: 0 }] = await at.assize.effects({ epoch: 1 });
+    const decision = { ...FOUND, epoch: 1, n: 0, as: 'retry', confirm: true, version } as const;
+    await at.assize.resolveEffect(decision);
+    const [seen] = await at.assize.effects({ epoch: 1 });
+    await expect(at.assize.resolveEffect(decision)).rejects.toMatchObject({ code: 'wrong_state' });
+    expect(await at.assize.effects({ epoch: 1 })).toEqual([seen]);
+    await at.assize.resolveEffect({ ...decision, version: seen!.version });
+    await at.told();
+  });
+
   test('is submitted again if its retry failed', async () => {
     const at = await doubted();
     await at.assize.resolveEffect({ ...FOUND, epoch: 1, n: 0, as: 'retry', confirm: true });
