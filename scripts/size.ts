@@ -11,18 +11,18 @@ import { formatTable, meetsGoal } from '../bench/measure.ts';
 
 /** Lines and tokens at most, in thousands. The goal of all published packages is 155 and less. */
 const LIMITS: Readonly<Record<string, readonly [lines: number, tokens: number]>> = {
-  assize: [89.5, 542.9],
+  assize: [89.7, 544.2],
   '@assize/postgres': [8.4, 39.5],
   '@assize/command': [5.3, 31.1],
   '@assize/cli': [13.4, 83.6],
-  '@assize/server': [14.1, 96],
+  '@assize/server': [14.2, 96.4],
   '@assize/testing': [15.5, 133],
-  '@assize/gate': [32.2, 234.2],
+  '@assize/gate': [32.3, 234.5],
   '@assize/agents': [15.1, 97.3],
   '@assize/tools': [9.3, 59.7],
-  '@assize/audit': [17.6, 110.9],
+  '@assize/audit': [17.6, 111],
   '@assize/cells': [3.1, 19],
-  '@assize/console': [25.5, 181],
+  '@assize/console': [25.6, 181.5],
 };
 
 /** Of each other package, which is one adapter. */

@@ -402,6 +402,7 @@ policy = digest:hash decision:allow|deny|needs_approval rule?:text
 detection = invariant_id:text result:pass|reject|escalate detail?:text
 counselor = principal:text as:text method:text at?:instant override?:true overridden?:[detection] reason?:text
   token_by?:[text]
+deputy = of:text kind:text from:instant
 amendment = action:action difference:stored
 intent = action:text role:role args:stored observations:[observation] calls?:salted
 proposal = proposal_id:hash writ_id:hash action:action observations:[observation] at:instant delta:proposed
@@ -425,6 +426,7 @@ pending_approval = +entry proposal:proposal digest:hash channel:text detail:text
   reason:invariant_escalated|policy_needs_approval|writ_requires_approval|irreversible|contradiction|in_doubt|
   unresolved
   policy?:policy invariant_id?:text expires?:instant approvals?:several resolves?:hash approved_by?:[counselor]
+  deputies?:[deputy]
 delegation = +entry child_trajectory_id:text task:text writ:value begins?:beginning concludes?:hash child_head?:hash
   final_answer?:stored budget_cost?:{count}
 key_change = +entry to:hash reason:text
@@ -766,7 +768,7 @@ def check_effect_pending_form(p: Dict[str, Any]) -> None:
     obey("effect.delta", len(effects) == 1 and is_salted_reference(effects[0]["effect"])
          and {**q["delta"], "effects": []} == NO_DELTA and q["approval"] == [] and not q["observations"]
          and not q["budget_cost"], "more than one effect waits", "malformed")
-    members = ("approvals", "approved_by", "policy", "invariant_id", "expires", "resolves")
+    members = ("approvals", "approved_by", "policy", "invariant_id", "expires", "deputies", "resolves")
     obey("effect.channel", "key_hash" not in q and p["channel"] == "operator" and p["freezes"] == []
          and not any(m in p for m in members), "an effect waits for an operator only", "malformed")
 
@@ -1017,6 +1019,7 @@ class Pending(NamedTuple):
     rejected: str                                        # hash of what a rejection has to repeat
     put_up: str                                          # hash of what an approval that is not the last has to repeat
     channel: str
+    deputies: List[Dict[str, str]]
     freezes_world: bool
     expires: Optional[str]
     approvals: int
@@ -1045,12 +1048,12 @@ def pending_of(p: Dict[str, Any], effect: Optional[Tuple[str, Optional[str], str
     return Pending(p["seq"], q["proposal_id"], committed_members(q), amended_members(q),
                    {"name": q["action"]["name"], "hash": hash_of(q["action"])},
                    {effect["id"] for effect in q["delta"]["effects"]}, rejected, put_up_members(p), p["channel"],
-                   p["freezes"] == "world", p.get("expires"), p.get("approvals", 1), p.get("approved_by", []),
+                   p.get("deputies", []), p["freezes"] == "world", p.get("expires"), p.get("approvals", 1), p.get("approved_by", []),
                    p.get("invariant_id"), effect)
 
 
 PUT_UP = ("proposal", "digest", "channel", "reason", "detail", "freezes", "approvals", "policy", "invariant_id",
-          "expires")
+          "expires", "deputies")
 
 
 def put_up_members(p: Dict[str, Any]) -> str:
@@ -1147,8 +1150,12 @@ class Chain:
     def check_frozen(self, rule: str, p: Dict[str, Any]) -> None:
         obey(rule, self.frozen is None or p.get("resolves") == self.frozen, "the trajectory is frozen")
 
-    def check_channel(self, rule: str, pending: Pending, counselor: Dict[str, Any]) -> None:
-        obey(rule, pending.channel in ("any", counselor["as"]), "the counselor is not of the pending's channel")
+    def check_channel(self, rule: str, pending: Pending, counselor: Dict[str, Any], at: str) -> None:
+        asked, held = pending.channel.split("+"), counselor["as"].split("+")
+        due = {(d["of"], d["kind"]) for d in pending.deputies if d["from"] <= at}
+        obey(rule, pending.channel == "any" or len(asked) == len(held)
+             and all(a == h or (a, h) in due for a, h in zip(asked, held)),
+             "the counselor is not of the pending's channel")
 
     def check_unexpired(self, rule: str, pending: Pending, at: str) -> None:
         obey(rule, pending.expires is None or at < pending.expires, "the pending has expired")
@@ -1203,7 +1210,7 @@ class Chain:
             obey("commit.proposal", repeated, "not what the pending proposed")
             obey("commit.proposal", "detection_vector" in p, "resolves, but has no detection_vector")
             obey("commit.proposal", "counselor" in p, "resolves, but has no counselor")
-            self.check_channel("commit.channel", pending, p["counselor"])
+            self.check_channel("commit.channel", pending, p["counselor"], p["at"])
             self.check_unexpired("commit.expired", pending, p["at"])
             obey("commit.approvals", len(pending.given) + 1 == pending.approvals, "not as many approvals as it takes")
             obey("commit.approvals", hash_of(p.get("approved_by", [])) == hash_of(pending.given),
@@ -1384,7 +1391,7 @@ class Chain:
              "a conflict, and the pending freezes the world")
         if reason != "expired":
             obey("rejection.counselor", "counselor" in p, "rejected without a counselor")
-            self.check_channel("rejection.counselor", pending, p["counselor"])
+            self.check_channel("rejection.counselor", pending, p["counselor"], p["at"])
             return self.check_unexpired("rejection.counselor", pending, p["at"])
         obey("rejection.expired", pending.expires is not None and p["at"] >= pending.expires,
              "the pending has not expired")
@@ -1421,7 +1428,7 @@ class Chain:
              "approved_by does not go on by one")
         obey("pending.approved-by", len(given) < approvals, "the last approval is a commit")
         obey("pending.approved-by", given[-1].get("at") == p["at"], "approved at another time than the entry's")
-        self.check_channel("pending.counselor", pending, given[-1])
+        self.check_channel("pending.counselor", pending, given[-1], p["at"])
         self.check_unexpired("pending.counselor", pending, p["at"])
         self.check_another("pending.counselor", pending, given[-1])
         self.check_override("pending.counselor", pending, given[-1], [])

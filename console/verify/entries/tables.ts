@@ -26,6 +26,7 @@ policy = digest:hash decision:allow|deny|needs_approval rule?:text
 result = invariant_id:text result:pass|reject|escalate detail?:text
 counselor = principal:text as:text method:text at?:instant override?:true overridden?:[result] reason?:text
   token_by?:[text]
+deputy = of:text kind:text from:instant
 amendment = action:action difference:stored
 intent = action:text role:role args:stored observations:[observation] calls?:salted
 proposal = proposal_id:hash writ_id:hash action:action observations:[observation] at:instant delta:proposed
@@ -51,6 +52,7 @@ pending_approval = +entry proposal:proposal digest:hash channel:text detail:text
   reason:invariant_escalated|policy_needs_approval|writ_requires_approval|irreversible|contradiction|\
 in_doubt|unresolved
   policy?:policy invariant_id?:text expires?:instant approvals?:several resolves?:hash approved_by?:[counselor]
+  deputies?:[deputy]
 delegation = +entry child_trajectory_id:text task:text writ:value begins?:beginning concludes?:hash
   child_head?:hash final_answer?:stored budget_cost?:{count}
 key_change = +entry to:hash reason:text

@@ -89,6 +89,7 @@ function pending(payload: Pending, content: Content): readonly Child[] {
     invariant_id: rule,
     channel,
     expires,
+    deputies = [],
     digest,
     policy,
     approvals = 1,
@@ -98,6 +99,12 @@ function pending(payload: Pending, content: Content): readonly Child[] {
       ['Why', inert(detail)],
       ['Rule', rule === undefined ? inert(reason) : [inert(rule), ' (', inert(reason), ')']],
       ['Asks for', [inert(channel), approvals > 1 ? `, ${approvals} people` : undefined]],
+      [
+        'Deputies',
+        deputies.map(({ of, kind, from }) =>
+          element('div', {}, inert(`${kind} for ${of} from ${from}`)),
+        ),
+      ],
       ['Expires', expires],
       ...roleFacts(proposal.action.role),
       ...decisionFacts(payload, content.part),

@@ -16,6 +16,7 @@ const CONTENT = [
   'policy',
   'invariant_id',
   'expires',
+  'deputies',
 ];
 const NAME_MAX = 512;
 
@@ -140,8 +141,13 @@ function wrongPartial(payload: Pending, pending: Pending): string {
   );
 }
 
-function wrongApprover({ as }: Counselor, at: string, { channel, expires }: Pending): string {
-  if (channel !== 'any' && channel !== as)
+function wrongApprover({ as }: Counselor, at: string, pending: Pending): string {
+  const { channel, deputies = [], expires } = pending;
+  const [asked, held] = [channel.split('+'), as.split('+')];
+  const isOne = (of: string, n: number): boolean =>
+    of === held[n] ||
+    deputies.some((one) => one.of === of && one.kind === held[n] && one.from <= at);
+  if (channel !== 'any' && !(asked.length === held.length && asked.every(isOne)))
     return `It was decided as ${as}, and asks for ${channel}.`;
   return expires !== undefined && at >= expires
     ? 'It was decided after the proposal had expired.'

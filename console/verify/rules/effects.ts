@@ -12,7 +12,9 @@ import { formOf } from '../entries/record-forms.ts';
 const OUTCOMES = ['applied', 'undone', 'accepted'];
 const DECISIONS = ['applied', 'undone', 'retry', 'residue'];
 const FORBIDDEN = ['key_hash', 'policy', 'counselor', 'detection_vector', 'amended'];
-const OF_PENDING = ['approvals', 'approved_by', 'policy', 'invariant_id', 'expires', 'resolves'];
+const OF_PENDING = [
+  ...['approvals', 'approved_by', 'deputies', 'policy', 'invariant_id', 'expires', 'resolves'],
+];
 const OF_ATTEMPT = ['proposal_id', 'key_hash', 'policy', 'invariant_id', 'resolves', 'counselor'];
 
 /** An effect of a settlement. */

@@ -93,6 +93,46 @@ class Case {
   }
 }
 
+/** The kind that may decide for a doctor from the third entry on. */
+const DEPUTY = { of: 'md', kind: 'head', from: second(2) };
+
+/** Decisions by a deputy: due, too early, of another kind, and for one of two kinds. */
+function deputised(
+  valid: (name: string, made: Case) => ErasureCase,
+  broken: (name: string, seq: number, made: Case) => ErasureCase,
+): ErasureCase[] {
+  const head = (one: CounselorRecord, as = 'head'): CounselorRecord => ({ ...one, as });
+  const due = (approvals = 1, rest: Members = {}): Case =>
+    new Case(approvals, { deputies: [DEPUTY], ...rest });
+  const late = { deputies: [{ ...DEPUTY, from: second(3) }] };
+  const both = { channel: 'boss+md' };
+  return [
+    valid('a deputy that is due', due().commit(head(A))),
+    valid('the kind itself beside its deputy', due().commit(A)),
+    valid(
+      'a deputy and then the kind itself',
+      due(2)
+        .step([head(A)])
+        .commit(B),
+    ),
+    valid('the second of two is a deputy, due since', due(2, late).step([A]).commit(head(B))),
+    valid('a deputy rejects', due().reject({ reason: 'counselor_rejected', counselor: head(A) })),
+    valid('a deputy for one of two kinds', due(1, both).commit(head(A, 'boss+head'))),
+    broken('a deputy one second early', 2, due(1, late).commit(head(A))),
+    broken('the first of two is a deputy too early', 2, due(2, late).step([head(A)])),
+    broken('a deputy that the request does not name', 2, new Case(1).commit(head(A))),
+    broken('a deputy of another kind', 2, due(1, { channel: 'boss' }).commit(head(A))),
+    broken('a deputy for one of two kinds alone', 2, due(1, both).commit(head(A))),
+    broken('a deputy beside all kinds', 2, due().commit(head(A, 'head+md'))),
+    broken('a deputy in the place of the other kind', 2, due(1, both).commit(head(A, 'head+md'))),
+    broken(
+      'a deputy rejects too early',
+      2,
+      due(1, late).reject({ reason: 'counselor_rejected', counselor: head(A) }),
+    ),
+  ];
+}
+
 /** Decisions that take several people: lawful ones, and each rule broken in every way. */
 export function approvalCases(): ErasureCase[] {
   const given = (name: string, verdict: string, made: Case): ErasureCase => ({
@@ -266,6 +306,7 @@ export function approvalCases(): ErasureCase[] {
     broken('a longer name before the last', 3, new Case(3).step([A]).step([A, named(514)])),
     valid('a longer name, of who decides alone', new Case(1).commit(named(514))),
     broken('one of another channel', 2, new Case().step([{ ...A, as: 'clerk' }])),
+    ...deputised(valid, broken),
     broken('after it expired', 2, new Case(3, { expires: second(2) }).step([A])),
     broken('the last one overrides alone', 3, new Case(2).step([A]).commit(over(B))),
     valid(
@@ -326,6 +367,7 @@ export function approvalCases(): ErasureCase[] {
       approvals: 4,
       invariant_id: 'ANOTHER',
       expires: second(90),
+      deputies: [DEPUTY],
       policy: { digest: 'a'.repeat(64), decision: 'needs_approval' },
     }).map(([member, value]) =>
       broken(`${member} is another`, 2, new Case().step([A], { [member]: value })),
@@ -338,6 +380,10 @@ export function approvalCases(): ErasureCase[] {
     broken('approvals are left out', 2, new Case().step([A], { approvals: undefined })),
     broken('the proposal is another, and its digest', 2, new Case().step([A], otherProposal())),
     broken('the head is another', 2, new Case().step([A], { head: 'e'.repeat(64) })),
+    ...[[{}], [{ ...DEPUTY, from: 'soon' }], [{ ...DEPUTY, afterMs: 1 }], DEPUTY, null].map(
+      (deputies) =>
+        given(`deputies of ${JSON.stringify(deputies)}`, '1 malformed', new Case(1, { deputies })),
+    ),
     ...[1, 9, 0, -2, 2.5, '2', null].map((approvals) =>
       given(`approvals of ${approvals}`, '1 malformed', new Case(1, { approvals })),
     ),

@@ -12,7 +12,7 @@
 export { BUILT_IN_ROLE } from './domain/built-in-role.ts';
 export { type ActionCall, type CallableTool, call, type ProposedCall } from './domain/call.ts';
 export type { Change } from './domain/change.ts';
-export { ANY_COUNSELOR, APPROVALS_MAX } from './domain/counselors.ts';
+export { ANY_COUNSELOR, APPROVALS_MAX, type Deputy, WAIT_MS_MAX } from './domain/counselors.ts';
 export {
   defineDomain,
   requireOwnDomain,
@@ -152,7 +152,7 @@ export {
 } from './judge/beliefs.ts';
 export { callInput, declaredCalls, type OutdatedCalls } from './judge/calls.ts';
 export { type Candidate, candidateOf } from './judge/candidate.ts';
-export { counselorKind, isCounselorOf } from './judge/channel.ts';
+export { counselorKind, isCounselorOf, type NamedDeputy } from './judge/channel.ts';
 export {
   argumentMisfits,
   compile,

@@ -36,6 +36,7 @@ export type {
   DelegatedFrom,
   DelegationPayload,
   Delta,
+  DeputyRecord,
   DomainRef,
   Entry,
   EntryKind,

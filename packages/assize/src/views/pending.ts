@@ -108,6 +108,7 @@ export async function pendingView(
     detail,
     freezes,
     expires,
+    deputies,
   } = payload;
   const { action, budget_cost, delta, approval } = proposal;
   const { needed, given } = approvalsOf(payload);
@@ -142,6 +143,7 @@ export async function pendingView(
     freezes,
     ...(questions === 'erased' ? { questions: null } : questions.length > 0 ? { questions } : {}),
     ...(expires === undefined ? {} : { expires }),
+    ...(deputies === undefined ? {} : { deputies }),
     ...(withdrawn === undefined ? {} : { withdrawn_source: withdrawn }),
   };
 }

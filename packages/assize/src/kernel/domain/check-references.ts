@@ -134,4 +134,9 @@ export function checkCounselors(spec: DomainSpec<any, any>): void {
       `the counselor kind ${JSON.stringify(odd)} is not valid; use letters, digits, - and _, and not "any"`,
     );
   }
+  for (const [of, { kind }] of Object.entries(spec.deputies ?? {})) {
+    checkChannel(spec, '`deputies`', of);
+    checkChannel(spec, `the deputy of ${of}`, kind);
+    if (kind === of) throw invalid(spec.name, `the counselor kind ${of} is its own deputy`);
+  }
 }

@@ -33,13 +33,13 @@ export function declarationHash(
       ]),
     ),
     actions: Object.fromEntries(
-      Object.entries(actions).map(([name, { process, args, approvals, calls }]) => [
+      Object.entries(actions).map(([name, action]) => [
         name,
         {
-          process,
-          args: schemaHash(args),
-          ...several(approvals),
-          ...(calls === undefined ? {} : { calls: true }),
+          process: action.process,
+          args: schemaHash(action.args),
+          ...termsOf(action),
+          ...(action.calls === undefined ? {} : { calls: true }),
         },
       ]),
     ),
@@ -48,14 +48,15 @@ export function declarationHash(
       kind: rule.kind,
       footprint: patterns.map(patternText),
       ...(rule.kind === 'eachCall' ? { tool: rule.tool } : {}),
-      ...several(rule.approvals),
-      // Written only if declared, as `approvals`.
+      ...termsOf(rule),
+      // Written only if declared, as the terms.
       ...(rule.final === true ? { final: true } : {}),
       ...(rule.overridable === true ? { overridable: true } : {}),
     })),
     counselors: Object.keys(spec.counselors ?? {}).sort(),
     freeze: freezeOf(spec),
     // Written only if declared, so that other domains keep their hashes.
+    ...(spec.deputies === undefined ? {} : { deputies: { ...spec.deputies } }),
     ...(spec.texts === 'exact' ? { texts: 'exact' } : {}),
     ...(spec.unjudgedCalls === 'allow' ? { unjudgedCalls: 'allow' } : {}),
     ...(spec.memory === undefined ? {} : { memory: predicatesOf(spec.memory) }),
@@ -80,6 +81,9 @@ function predicatesOf({ predicates }: MemorySpec): Json {
 }
 
 /** One approval was the only form at first, so it adds nothing to the hash. */
-function several(approvals: number = 1): { approvals?: number } {
-  return approvals > 1 ? { approvals } : {};
+function termsOf({ approvals = 1, timeoutMs }: Pick<ActionSpec, 'approvals' | 'timeoutMs'>) {
+  return {
+    ...(approvals > 1 ? { approvals } : {}),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  };
 }

@@ -145,6 +145,31 @@ describe('an unusable domain reports its fault', () => {
         '/count/approvals',
       ],
     ]),
+    ...[0, -1, 1.5, 10 ** 12, '2', null].flatMap((timeoutMs): [string, object, string][] => [
+      [
+        `a rule that waits ${timeoutMs} ms`,
+        { invariants: [invariant('X', [], () => pass, { timeoutMs } as never)] },
+        '/0/timeoutMs',
+      ],
+      [
+        `an action that waits ${timeoutMs} ms`,
+        { actions: { count: { ...good.actions.count, timeoutMs } } },
+        '/count/timeoutMs',
+      ],
+    ]),
+    ...(
+      [
+        ['md', { kind: 'boss', afterMs: 1 }, 'the deputy of md names the channel boss'],
+        ['boss', { kind: 'md', afterMs: 1 }, '`deputies` names the channel boss'],
+        ['md', { kind: 'md', afterMs: 1 }, 'the counselor kind md is its own deputy'],
+        ['md', { kind: 'head', afterMs: 0 }, '/deputies/md/afterMs'],
+        ['md', 'head', '/deputies/md'],
+      ] as const
+    ).map(([of, deputy, why]): [string, object, string] => [
+      `the deputy ${JSON.stringify(deputy)} of ${of}`,
+      { counselors: { md: () => true, head: () => true }, deputies: { [of]: deputy } },
+      why,
+    ]),
     ...['length', '01', '-1', 'x'].flatMap((key): [string, object, string][] => [
       [
         `a rule over the place ${key} of a list`,
@@ -248,9 +273,26 @@ describe('a domain’s hash', () => {
       'how many must approve what a rule escalates',
       { invariants: [{ ...good.invariants[0], approvals: 2 }, good.invariants[1]] },
     ],
+    [
+      'how long an action waits',
+      { actions: { count: { ...good.actions.count, timeoutMs: 1_000 } } },
+    ],
+    [
+      'how long a rule waits',
+      { invariants: [{ ...good.invariants[0], timeoutMs: 1_000 }, good.invariants[1]] },
+    ],
   ])('changes with %s', (_what, change) => {
     expect(define(change).hash).not.toBe(hash);
   });
+});
+
+test('the hash of a domain changes with its deputies', () => {
+  const counselors = { md: () => true, head: () => true };
+  const hashes = [undefined, 1, 2].map((afterMs) => {
+    const deputies = afterMs === undefined ? {} : { deputies: { md: { kind: 'head', afterMs } } };
+    return define({ counselors, ...deputies }).hash;
+  });
+  expect(new Set(hashes).size).toBe(3);
 });
 
 test('a domain can not be changed by its users', () => {

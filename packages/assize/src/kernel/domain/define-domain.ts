@@ -119,6 +119,7 @@ export function defineDomain<
     roles,
     processes: frozenCopy(spec.processes),
     counselors: frozenCopy(spec.counselors ?? {}),
+    deputies: frozenCopy(spec.deputies ?? {}),
     freeze: freezeOf(spec),
     texts: spec.texts ?? 'composed',
     memory: frozenCopy(spec.memory),

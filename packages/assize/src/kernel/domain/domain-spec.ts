@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Instant } from '#canon';
 import type { ActionCall, ProposedCall } from './call.ts';
+import type { Deputy } from './counselors.ts';
 import type { DomainWords, ParamsOfAction } from './domain-words.ts';
 import type { Approval, Invariant, Rules } from './invariant.ts';
 import type { MemorySpec, MemoryStatement } from './memory-spec.ts';
@@ -104,6 +105,8 @@ export interface Action<State, Args, Params = RoleParams> {
    * the number of the invariant.
    */
   readonly approvals?: number;
+  /** Milliseconds until every escalation of the action expires, as for an invariant. */
+  readonly timeoutMs?: number;
   /**
    * The action in the words of the people who decide about it. Default: its name and its short
    * arguments. No part of the domain's hash.
@@ -164,6 +167,11 @@ export interface DomainSpec<
     | readonly Invariant<any>[]
     | ((rules: Rules<z.infer<Schema>>) => readonly Invariant<any>[]);
   readonly counselors?: Readonly<Record<string, CounselorPredicate>>;
+  /**
+   * By kind of counselor, the kind that may decide for it after a while. The proposal names both
+   * and the time when it is submitted. No deputy decides about an effect in doubt. Default: none.
+   */
+  readonly deputies?: Readonly<Record<string, Deputy>>;
   /**
    * The scope that a pending approval stops: only changes of the same members (`reserve`, the
    * default), the footprints that the proposal touches, or the whole state. Under `reserve` every

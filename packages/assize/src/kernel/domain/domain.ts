@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { Deputy } from './counselors.ts';
 import type { Action, CounselorPredicate, DomainSpec } from './domain-spec.ts';
 import type { DomainWords } from './domain-words.ts';
 import type { Pattern, Scope } from './footprint.ts';
@@ -64,6 +65,7 @@ export interface Domain<
   readonly roles: Readonly<Record<string, Role>>;
   readonly processes: Readonly<Record<string, Process>>;
   readonly counselors: Readonly<Record<string, CounselorPredicate>>;
+  readonly deputies: Readonly<Record<string, Deputy>>;
   readonly freeze: 'world' | 'footprint' | 'reserve';
   readonly texts: 'composed' | 'exact';
   readonly memory: MemorySpec | undefined;

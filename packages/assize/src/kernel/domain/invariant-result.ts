@@ -2,7 +2,7 @@
 export type InvariantResult =
   | { readonly result: 'pass' }
   | { readonly result: 'reject'; readonly detail: string }
-  | { readonly result: 'escalate'; readonly detail: string };
+  | { readonly result: 'escalate'; readonly detail: string; readonly timeoutMs?: number };
 
 export const pass: InvariantResult = Object.freeze({ result: 'pass' });
 
@@ -11,7 +11,13 @@ export function reject(detail: string): InvariantResult {
   return { result: 'reject', detail };
 }
 
-/** Only a human can decide on this state. `detail` tells the counselor which facts to inspect. */
-export function escalate(detail: string): InvariantResult {
-  return { result: 'escalate', detail };
+/**
+ * Only a human can decide on this state. `detail` tells the counselor which facts to inspect.
+ * `timeoutMs`: the time until this proposal expires, as the option of that name of an invariant.
+ */
+export function escalate(
+  detail: string,
+  options: { readonly timeoutMs?: number } = {},
+): InvariantResult {
+  return { ...options, result: 'escalate', detail };
 }

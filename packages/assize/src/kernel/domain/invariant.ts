@@ -19,6 +19,11 @@ export interface InvariantOptions<State> {
   /** Number of different approvers that escalations of this invariant need: 1 to 8. Default: 1. */
   readonly approvals?: number;
   /**
+   * Milliseconds until a proposal that this invariant escalates expires. The shortest of the times
+   * that apply counts. Default: the time of the deployment.
+   */
+  readonly timeoutMs?: number;
+  /**
    * Writes an approval into the state, so the escalated state passes when it is committed as
    * approved (docs/decisions/006-approvals.md). Runs once for each approver, in order. For an
    * `each` invariant, `keys` are those of the escalated member.

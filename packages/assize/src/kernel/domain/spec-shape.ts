@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { issueText } from '#canon';
-import { APPROVALS_MAX } from './counselors.ts';
+import { APPROVALS_MAX, WAIT_MS_MAX } from './counselors.ts';
 import { MEMORY_SPEC } from './memory-shape.ts';
 import { presentation } from './presentation.ts';
 
@@ -13,6 +13,8 @@ const schema = z.custom<z.ZodType>(
   'must be a zod schema',
 );
 const approvals = z.int().min(1).max(APPROVALS_MAX).optional();
+const waitMs = z.int().min(1).max(WAIT_MS_MAX);
+const timeoutMs = waitMs.optional();
 const pointers = z.array(z.string(), 'must be a list of JSON pointers');
 
 const SPEC = z.strictObject({
@@ -48,6 +50,7 @@ const SPEC = z.strictObject({
       widens: fn.optional(),
       channel: z.string().optional(),
       approvals,
+      timeoutMs,
       present: z
         .union([presentation, z.strictObject({ tools: z.record(z.string(), presentation) })])
         .optional(),
@@ -58,6 +61,7 @@ const SPEC = z.strictObject({
     'must be a list of invariants, or a function that returns one',
   ),
   counselors: z.record(z.string(), fn).optional(),
+  deputies: z.record(z.string(), z.strictObject({ kind: z.string(), afterMs: waitMs })).optional(),
   freeze: z.enum(['world', 'footprint', 'reserve']).optional(),
   texts: z.enum(['composed', 'exact']).optional(),
   memory: MEMORY_SPEC.optional(),
@@ -68,6 +72,7 @@ const SPEC = z.strictObject({
 const OPTIONS = {
   channel: z.string().optional(),
   approvals,
+  timeoutMs,
   onApprove: fn.optional(),
   final: z.boolean().optional(),
   overridable: z.boolean().optional(),

@@ -402,6 +402,11 @@ describe('the walk over the invariants', () => {
     ['answers nothing', () => undefined, 'did not return pass'],
     ['answers true', () => true, 'did not return pass'],
     ['answers with no detail', () => ({ result: 'reject' }), 'did not return pass'],
+    ...[0, 1.5, 10 ** 12, 'soon', null].map((timeoutMs): [string, () => unknown, string] => [
+      `waits ${timeoutMs} ms`,
+      () => escalate('ask', { timeoutMs: timeoutMs as number }),
+      `the invariant escalated for ${timeoutMs} ms`,
+    ]),
     ['answers later', async () => pass, 'returned a promise'],
     [
       'fails later',

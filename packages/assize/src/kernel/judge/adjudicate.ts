@@ -19,7 +19,7 @@ import { overlapsPattern } from '../state/members.ts';
 import { type PatchOperation, patchesOf } from '../state/patches.ts';
 import { callsOf, NO_CALLS, type ProposalCalls } from './calls.ts';
 import { candidateOf } from './candidate.ts';
-import { approvalsFor, channelOf } from './channel.ts';
+import { approvalsFor, channelOf, deputiesOf, type NamedDeputy, timeoutFor } from './channel.ts';
 import { compile, decidedWithCalls } from './compile.ts';
 import type { ApprovalDemand, Authority, Compiled, Intent, Refusal } from './compiled.ts';
 import type { Finding } from './finding.ts';
@@ -74,8 +74,11 @@ export interface Escalated {
   readonly invariantId?: string;
   /** The counselor kind that may resolve it: one kind, several joined by `+`, or `any`. */
   readonly channel: string;
+  readonly deputies: readonly NamedDeputy[];
   /** Number of different approvers that it needs. */
   readonly approvals: number;
+  /** The time until it expires, where the domain states one. */
+  readonly timeoutMs: number | undefined;
   readonly freezes: 'world' | readonly string[];
 }
 
@@ -244,6 +247,7 @@ function escalation(
 ): Escalated | Rejected {
   const callRules = escalatingCallRules(world.domain, draft.state, calls.all);
   const approvals = approvalsFor(compiled, finding, callRules);
+  const channel = channelOf(compiled, finding, callRules);
   const mark = world.draft(draft.state);
   try {
     markApprovals(mark, compiled, finding, placeholderMarks(approvals, inputs.at));
@@ -264,8 +268,10 @@ function escalation(
       reason: reasonOf(compiled, finding),
       detail: reasons.join('; '),
       ...(finding === undefined ? {} : { invariantId: finding.rule.id }),
-      channel: channelOf(compiled, finding, callRules),
+      channel,
+      deputies: deputiesOf(world.domain, channel, inputs.at),
       approvals,
+      timeoutMs: timeoutFor(compiled, finding, callRules),
       freezes:
         compiled.approvalDemand?.reason === 'contradiction' && finding === undefined
           ? []

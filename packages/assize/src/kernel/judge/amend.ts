@@ -44,10 +44,11 @@ export type AmendingCounselor = Omit<CounselorApproval, 'replacement'>;
 export function amendingKind(
   { domain }: World,
   waiting: PendingProposal,
-  principal: string,
+  { principal, at }: Pick<AmendingCounselor, 'principal' | 'at'>,
 ): string {
-  const { intent, inputs, approvals } = waiting;
-  const as = counselorKind(domain, waiting.channel, principal, waiting.requesters, seenOf(waiting));
+  const { intent, inputs, approvals, channel, requesters } = waiting;
+  const seen = seenOf(waiting);
+  const as = counselorKind(domain, channel, principal, requesters, seen, { ...waiting, at });
   checkAnother({ principal }, waiting.approvedBy);
   if (!Object.hasOwn(domain.actions, intent.action))
     throw invalidAmendment(
@@ -75,7 +76,7 @@ export function amendPending(
   { intent, calls, parsed = false }: Amendment,
   authority: Authority,
 ): CounselorCommit | OutdatedCalls {
-  const as = amendingKind(world, waiting, counselor.principal);
+  const as = amendingKind(world, waiting, counselor);
   const compiled = accepted(compile(world.domain, intent, authority, { parsed, calls }));
   if (textOf(compiled) === textOf(waiting.intent))
     throw invalidAmendment(
@@ -140,7 +141,8 @@ function amend(
   );
   if (approvals > 1) throw severalApprovals(approvals);
   const channel = channelOf(compiled, escalated, callRules);
-  counselorKind(domain, channel, principal, waiting.requesters, seenOf(waiting));
+  const { requesters } = waiting;
+  counselorKind(domain, channel, principal, requesters, seenOf(waiting), { ...waiting, at });
   markApprovals(draft, compiled, escalated, [{ counselor: principal, at }]);
   return {
     waiting: { ...waiting, channel: `${waiting.channel}+${channel}` },

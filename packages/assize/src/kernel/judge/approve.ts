@@ -22,7 +22,13 @@ import { type PatchOperation, patchesOf } from '../state/patches.ts';
 import { closureOf, type Mark, markApprovals, placeholderMarks } from './adjudicate.ts';
 import { callsOf } from './calls.ts';
 import { runApply } from './candidate.ts';
-import { approvalsFor, channelOf, checkAnother, counselorKind } from './channel.ts';
+import {
+  approvalsFor,
+  channelOf,
+  checkAnother,
+  counselorKind,
+  type NamedDeputy,
+} from './channel.ts';
 import { compile } from './compile.ts';
 import type { Authority, Compiled, Cost, Intent } from './compiled.ts';
 import { ERASE_ACTION } from './erase.ts';
@@ -42,6 +48,7 @@ export interface PendingProposal {
   readonly approval: readonly PatchOperation[];
   readonly invariantId?: string;
   readonly channel: string;
+  readonly deputies?: readonly NamedDeputy[];
   /** The number of different approvers that it needs, and the approvers so far. */
   readonly approvals: number;
   readonly approvedBy: readonly Approver[];
@@ -136,6 +143,7 @@ export function approvePending(
     counselor.principal,
     waiting.requesters,
     seenOf(waiting),
+    { ...waiting, at: counselor.at },
   );
   checkAnother(counselor, waiting.approvedBy);
   const compiled = compile(world.domain, waiting.intent, authority, { parsed: true });
@@ -414,7 +422,7 @@ function callRulesOf(
   { domain }: World,
   { inputs }: PendingProposal,
   draft: Draft,
-): readonly Rule[] {
+): readonly Finding[] {
   return escalatingCallRules(domain, draft.state, inputs.calls ?? []);
 }
 

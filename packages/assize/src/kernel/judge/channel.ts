@@ -1,13 +1,15 @@
 import { deepFreeze } from '#base';
-import { copyJson, WORLD_LIMITS } from '#canon';
+import { addMicros, copyJson, type Instant, WORLD_LIMITS } from '#canon';
 import { ANY_COUNSELOR } from '../domain/counselors.ts';
-import type { Domain, Rule } from '../domain/domain.ts';
+import type { Domain } from '../domain/domain.ts';
 import type { CounseledProposal, CounselorContext } from '../domain/domain-spec.ts';
 import { refusePromise } from '../domain/host-code.ts';
 import { isSamePrincipal } from '../domain/principal-name.ts';
 import { KernelError, messageOf } from '../errors.ts';
 import type { Compiled } from './compiled.ts';
 import type { Finding } from './finding.ts';
+
+type Escalating = readonly Pick<Finding, 'rule'>[];
 
 /** Joins counselor kinds that the resolving counselor must all have. */
 const AND = '+';
@@ -21,12 +23,12 @@ const AND = '+';
 export function channelOf(
   { action, approvalDemand }: Compiled,
   finding: Pick<Finding, 'rule'> | undefined,
-  callRules: readonly Rule[] = [],
+  callRules: Escalating = [],
 ): string {
   const ofRule = finding?.rule.spec.channel;
   const ofAction =
     approvalDemand === undefined && ofRule !== undefined ? undefined : action.channel;
-  const ofCalls = callRules.map(({ spec }) => spec.channel);
+  const ofCalls = callRules.map(({ rule }) => rule.spec.channel);
   const named = [ofRule, ofAction, ...ofCalls, ...kindsOf(approvalDemand?.channel)];
   const kinds = new Set(named.filter((kind) => kind !== undefined));
   return kinds.size === 0 ? ANY_COUNSELOR : [...kinds].sort().join(AND);
@@ -43,10 +45,46 @@ function kindsOf(channel: string = ANY_COUNSELOR): string[] {
 export function approvalsFor(
   { action }: Compiled,
   finding: Pick<Finding, 'rule'> | undefined,
-  callRules: readonly Rule[] = [],
+  callRules: Escalating = [],
 ): number {
-  const ofCalls = callRules.map(({ spec }) => spec.approvals ?? 1);
+  const ofCalls = callRules.map(({ rule }) => rule.spec.approvals ?? 1);
   return Math.max(action.approvals ?? 1, finding?.rule.spec.approvals ?? 1, ...ofCalls);
+}
+
+/**
+ * The shortest time until an escalation expires that the action, the rule and the rules over calls
+ * that escalate name. Undefined if none does.
+ */
+export function timeoutFor(
+  { action }: Compiled,
+  finding: Finding | undefined,
+  callRules: readonly Finding[],
+): number | undefined {
+  const named = [finding, ...callRules].flatMap((found) =>
+    found?.result.result === 'escalate' ? [found.rule.spec.timeoutMs, found.result.timeoutMs] : [],
+  );
+  const shortest = Math.min(...[action.timeoutMs, ...named].filter((one) => one !== undefined));
+  return shortest === Number.POSITIVE_INFINITY ? undefined : shortest;
+}
+
+/** A kind that may decide in place of another kind of the channel, and from when. */
+export interface NamedDeputy {
+  readonly of: string;
+  readonly kind: string;
+  readonly from: Instant;
+}
+
+/** The deputies of a channel for a proposal that waits from that time on. */
+export function deputiesOf(
+  { deputies }: Domain,
+  channel: string,
+  at: Instant,
+): readonly NamedDeputy[] {
+  return kindsOf(channel).flatMap((of) => {
+    const deputy = Object.hasOwn(deputies, of) ? deputies[of] : undefined;
+    if (deputy === undefined) return [];
+    return [{ of, kind: deputy.kind, from: addMicros(at, deputy.afterMs * 1_000) }];
+  });
 }
 
 /**
@@ -79,9 +117,11 @@ export function checkAnother(
 }
 
 /**
- * The channel under which a principal may resolve a pending proposal (Agentic Redux, Definition
- * A.61). The requester never may, neither under a look-alike name nor through a child of the writ.
- * `requesters`: the requester, and then the grantors of its writ.
+ * The kinds under which a principal may resolve a pending proposal (Agentic Redux, Definition
+ * A.61): those of the channel, each in its own right or as the deputy that is due. The requester
+ * never may, neither under a look-alike name nor through a child of the writ. `requesters`: the
+ * requester, and then the grantors of its writ. `named`: the deputies that the proposal names, and
+ * the time of the decision.
  *
  * @throws KernelError `unauthorised_counselor`
  */
@@ -91,6 +131,7 @@ export function counselorKind(
   principal: string,
   requesters: readonly string[],
   proposal: CounseledProposal,
+  named?: { readonly deputies?: readonly NamedDeputy[] | undefined; readonly at: Instant },
 ): string {
   const requester = requesters.find((one) => isSamePrincipal(one, principal));
   if (requester !== undefined) {
@@ -105,10 +146,13 @@ export function counselorKind(
   const kinds = Object.keys(domain.counselors);
   const context = contextOf(proposal, requesters);
   const is = (kind: string): boolean => isOfKind(domain, kind, principal, channel, context);
-  if (channel === ANY_COUNSELOR) {
-    const kind = kinds.find(is);
-    if (kind !== undefined) return kind;
-  } else if (channel.split(AND).every(is)) return channel;
+  const { deputies = [], at = '' } = named ?? {};
+  const asOne = (kind: string): string | undefined =>
+    is(kind)
+      ? kind
+      : deputies.find((one) => one.of === kind && one.from <= at && is(one.kind))?.kind;
+  const held = channel === ANY_COUNSELOR ? [kinds.find(is)] : channel.split(AND).map(asOne);
+  if (!held.includes(undefined)) return held.join(AND);
   const wanted =
     kinds.length === 0
       ? 'a counselor, but the domain has none'
@@ -116,10 +160,14 @@ export function counselorKind(
         ? `a counselor of the kind ${kinds.join(' or ')}`
         : `a counselor of the kind ${channel.split(AND).join(' and ')}`;
   throw unauthorised(
-    `${principal} cannot resolve this proposal. It needs ${wanted}.`,
+    `${principal} cannot resolve this proposal. It needs ${wanted}.${deputies.map(sentenceOn).join('')}`,
     principal,
     channel,
   );
+}
+
+function sentenceOn({ of, kind, from }: NamedDeputy): string {
+  return ` The ${kind} may decide for ${of} from ${from}.`;
 }
 
 /**

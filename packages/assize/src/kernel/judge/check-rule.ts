@@ -2,6 +2,7 @@ import { matchesTool } from '#authority';
 import { isInstance, isUnwantedPromise } from '#base';
 import { parsePointer } from '#canon';
 import type { ProposedCall } from '../domain/call.ts';
+import { WAIT_MS_MAX } from '../domain/counselors.ts';
 import type { Rule } from '../domain/domain.ts';
 import { type Pattern, scopeAt } from '../domain/footprint.ts';
 import { refusePromise } from '../domain/host-code.ts';
@@ -13,7 +14,7 @@ import type {
   SumInvariant,
   UniqueInvariant,
 } from '../domain/invariant.ts';
-import { type InvariantResult, pass, reject } from '../domain/invariant-result.ts';
+import { escalate, type InvariantResult, pass, reject } from '../domain/invariant-result.ts';
 import { type Keys, NO_KEYS } from '../domain/keys.ts';
 import { FootprintFault, messageOf } from '../errors.ts';
 import type { MemberViewCache } from '../state/member-view.ts';
@@ -297,10 +298,14 @@ function wellFormed(result: InvariantResult): InvariantResult {
     return reject('the invariant returned a promise; make it synchronous');
   if (result?.result === 'pass') return pass;
   // Copied, because the rule may change its object later.
-  if (
-    (result?.result === 'reject' || result?.result === 'escalate') &&
-    typeof result.detail === 'string'
-  )
-    return { result: result.result, detail: result.detail };
+  if (result?.result === 'reject' && typeof result.detail === 'string')
+    return reject(result.detail);
+  if (result?.result === 'escalate' && typeof result.detail === 'string') {
+    const { detail, timeoutMs } = result;
+    if (timeoutMs === undefined) return escalate(detail);
+    if (Number.isSafeInteger(timeoutMs) && timeoutMs > 0 && timeoutMs <= WAIT_MS_MAX)
+      return escalate(detail, { timeoutMs });
+    return reject(`the invariant escalated for ${timeoutMs} ms, and not for 1 to ${WAIT_MS_MAX}`);
+  }
   return reject('the invariant did not return pass, reject or escalate');
 }

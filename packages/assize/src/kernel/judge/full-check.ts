@@ -57,21 +57,21 @@ export function detectionVector(
 }
 
 /**
- * The rules over calls that escalate. One approval settles all of them, so their channels and
- * numbers of approvers count together.
+ * The rules over calls that escalate. One approval settles all of them, so their channels,
+ * numbers of approvers and times count together.
  */
 export function escalatingCallRules(
   domain: Domain,
   state: Container,
   calls: readonly ProposedCall[],
-): readonly Rule[] {
+): readonly Finding[] {
   if (calls.length === 0) return [];
   const sight = new MemberViewCache(state);
-  return domain.rules.filter(
-    (rule) =>
-      rule.spec.kind === 'eachCall' &&
-      firstOrRejected(rule, findingsOf(rule, state, sight, calls))?.result.result === 'escalate',
-  );
+  return domain.rules.flatMap((rule) => {
+    if (rule.spec.kind !== 'eachCall') return [];
+    const found = firstOrRejected(rule, findingsOf(rule, state, sight, calls));
+    return found?.result.result === 'escalate' ? [found] : [];
+  });
 }
 
 /** A rule over calls escalates only if it rejects none of them. */

@@ -245,6 +245,12 @@ export interface RejectionPayload extends Common<'rejection'> {
   readonly counselor?: CounselorRecord;
 }
 
+export interface DeputyRecord {
+  readonly of: string;
+  readonly kind: string;
+  readonly from: Instant;
+}
+
 export interface PendingPayload extends Common<'pending_approval'> {
   readonly proposal: ProposalRecord;
   /** Hash of the proposal to run: proposal, time, delta and approval mark. */
@@ -267,6 +273,8 @@ export interface PendingPayload extends Common<'pending_approval'> {
   /** The head on which the kernel adjudicated the proposal. */
   readonly head: Hash;
   readonly expires?: Instant;
+  /** The kinds that may decide in place of a kind of the channel, each from its time on. */
+  readonly deputies?: readonly DeputyRecord[];
   /** The number of required approvals, if more than one: 2 to 8. */
   readonly approvals?: number;
   /**

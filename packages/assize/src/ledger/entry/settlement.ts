@@ -290,9 +290,9 @@ export function effectPendingFault(payload: PendingPayload): BrokenRule | undefi
   if (!isUnchanged || Object.keys(budget_cost).length > 0)
     return { rule: 'effect.delta', detail: 'a pending effect has no changes and no cost' };
 
-  const { approvals, approved_by, policy, invariant_id, expires, resolves } = payload;
-  const said = [key_hash, approvals, approved_by, policy, invariant_id, expires, resolves];
-  if (said.some((member) => member !== undefined))
+  const { approvals, approved_by, deputies, policy, invariant_id, expires, resolves } = payload;
+  const said = [key_hash, approvals, approved_by, deputies, policy, invariant_id, expires];
+  if ([...said, resolves].some((member) => member !== undefined))
     return {
       rule: 'effect.channel',
       detail: 'a pending effect needs one decision, without expiry',

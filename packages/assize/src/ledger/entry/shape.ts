@@ -221,6 +221,7 @@ const KINDS: Record<EntryKind, readonly [Record<string, Check>, Record<string, C
       policy: isPolicy,
       invariant_id: isText,
       expires: isTime,
+      deputies: listOf(members({ of: isText, kind: isText, from: isTime })),
       approvals: isSeveral,
       resolves: isHash,
       approved_by: isCounselors,

@@ -1,5 +1,5 @@
 import { canonicalize } from '#canon';
-import type { CounselorRecord, PendingPayload, VectorItem } from '../entry/entry.ts';
+import type { CounselorRecord, Instant, PendingPayload, VectorItem } from '../entry/entry.ts';
 import type { BrokenRule } from '../rule-ids.ts';
 
 /**
@@ -14,6 +14,27 @@ export function approvalsOf({ approvals, approved_by }: PendingPayload): {
   readonly given: readonly CounselorRecord[];
 } {
   return { needed: approvals ?? 1, given: approved_by ?? [] };
+}
+
+/**
+ * Whether an approver is of the kinds of the channel, each of them or its deputy that was due when
+ * the approver decided.
+ */
+export function isOfChannel(
+  { as }: CounselorRecord,
+  { channel, deputies = [] }: PendingPayload,
+  at: Instant,
+): boolean {
+  if (channel === 'any') return true;
+  const [asked, held] = [channel.split('+'), as.split('+')];
+  return (
+    asked.length === held.length &&
+    asked.every(
+      (of, n) =>
+        of === held[n] ||
+        deputies.some((one) => one.of === of && one.kind === held[n] && one.from <= at),
+    )
+  );
 }
 
 /**
@@ -151,6 +172,7 @@ function approvedFields(pending: PendingPayload): unknown {
     policy,
     invariant_id,
     expires,
+    deputies,
   } = pending;
   return {
     proposal,
@@ -163,5 +185,6 @@ function approvedFields(pending: PendingPayload): unknown {
     policy: policy ?? null,
     invariant_id: invariant_id ?? null,
     expires: expires ?? null,
+    deputies: deputies ?? null,
   };
 }

@@ -46,7 +46,7 @@ import {
 import { type FaultCode, LedgerFault } from '../errors.ts';
 import type { BrokenRule, RuleId } from '../rule-ids.ts';
 import { amendmentFault } from './amendments.ts';
-import { lastApprovalFault, partialApprovalFault } from './approvals.ts';
+import { isOfChannel, lastApprovalFault, partialApprovalFault } from './approvals.ts';
 import { beliefsFault } from './belief-rules.ts';
 import { isExpired, OpenApprovals } from './open-approvals.ts';
 import { UnsettledEffects, type UnsettledEffectsState } from './unsettled-effects.ts';
@@ -598,11 +598,15 @@ export class Chain {
   #checkChannel(
     entry: Entry,
     rule: RuleId,
-    { as }: CounselorRecord,
-    { channel }: PendingPayload,
+    counselor: CounselorRecord,
+    pending: PendingPayload,
   ): void {
-    if (channel !== 'any' && as !== channel)
-      throw this.#broken(entry, rule, `it is resolved as ${as}, but needs ${channel}`);
+    if (!isOfChannel(counselor, pending, entry.payload.at))
+      throw this.#broken(
+        entry,
+        rule,
+        `it is resolved as ${counselor.as}, but needs ${pending.channel}`,
+      );
   }
 
   #checkUnexpired(entry: Entry, rule: RuleId, does: string, pending: PendingPayload): void {

@@ -186,7 +186,9 @@ export async function reject(
     const requesters = requestersOf(pending.proposal, holders);
     const seen = await writer.readValues(() => readSeenProposal(pending, writer.context.replayer));
     return (at) => {
-      const as = counselorKind(writer.parts.domain, pending.channel, principal, requesters, seen);
+      const { domain } = writer.parts;
+      const { channel, deputies } = pending;
+      const as = counselorKind(domain, channel, principal, requesters, seen, { deputies, at });
       const resolution = {
         reason: 'counselor_rejected',
         detail,

@@ -18,14 +18,15 @@ export async function decidersAmong(
   principals: readonly string[],
 ): Promise<Deciders> {
   const { parts, context } = writer;
-  const { proposal } = pending;
+  const { proposal, channel, deputies } = pending;
   const requesters = requestersOf(proposal, holdersOf(parts.writs.present(proposal.writ_id)));
   const seen = await writer.readValues(() => readSeenProposal(pending, context.replayer));
+  const at = writer.now();
   const given = approvalsOf(pending).given.flatMap(principalsOf);
   const may = (principal: string): boolean => {
     if (given.some((one) => isSamePrincipal(one, principal))) return false;
     try {
-      counselorKind(parts.domain, pending.channel, principal, requesters, seen);
+      counselorKind(parts.domain, channel, principal, requesters, seen, { deputies, at });
       return true;
     } catch (error) {
       if (isAssizeError(error, 'unauthorised_counselor')) return false;

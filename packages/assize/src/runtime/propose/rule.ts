@@ -102,9 +102,8 @@ function payloadOf(
   if (judged.verdict === 'rejected') return rejectionPayload(terms, gathered, judged);
   if (judged.verdict === 'approved')
     return commitPayload(terms, gathered, judged, believed?.changes);
-  const { approvalTimeoutMs } = writer.context;
-  const expires =
-    approvalTimeoutMs === undefined ? undefined : addMicros(at, approvalTimeoutMs * 1_000);
+  const { timeoutMs = writer.context.approvalTimeoutMs } = judged;
+  const expires = timeoutMs === undefined ? undefined : addMicros(at, timeoutMs * 1_000);
   return pendingPayload(terms, gathered, judged, expires);
 }
 

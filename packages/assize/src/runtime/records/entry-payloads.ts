@@ -218,6 +218,7 @@ export function pendingPayload(
     ...(escalated.invariantId === undefined ? {} : { invariant_id: escalated.invariantId }),
     ...(compiled.policy === undefined ? {} : { policy: compiled.policy }),
     ...(expires === undefined ? {} : { expires }),
+    ...(escalated.deputies.length === 0 ? {} : { deputies: escalated.deputies }),
   };
 }
 

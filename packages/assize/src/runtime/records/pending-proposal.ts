@@ -64,6 +64,7 @@ export async function readPendingProposal(
     approval: await readOperations(entry, approval, replayer),
     ...(pending.invariant_id === undefined ? {} : { invariantId: pending.invariant_id }),
     channel: pending.channel,
+    ...(pending.deputies && { deputies: pending.deputies }),
     ...approvedSoFar(pending),
     freezes: pending.freezes,
     requesters: requestersOf(pending.proposal, holders),

@@ -13,12 +13,14 @@ export async function compareCounselor(
   pending: PendingPayload,
   counselor: CounselorRecord,
 ): Promise<void> {
-  const { channel, proposal } = pending;
+  const { channel, deputies, proposal } = pending;
   const recorded = { as: counselor.as };
+  const named = { deputies, at: entry.payload.at };
   const seen = await readSeenProposal(pending, replayer);
   try {
     const requesters = requestersOf(proposal, holdersOf(await authority.writ(proposal.writ_id)));
-    const as = counselorKind(world.domain, channel, counselor.principal, requesters, seen);
+    const { principal } = counselor;
+    const as = counselorKind(world.domain, channel, principal, requesters, seen, named);
     findings.compare(placeOf(entry), 'counselor', recorded, { as });
   } catch (error) {
     if (!isAssizeError(error, 'unauthorised_counselor')) throw error;

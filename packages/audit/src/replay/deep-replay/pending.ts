@@ -99,9 +99,10 @@ async function compare(
   }
   if (judged.verdict !== 'escalated') return;
   if (!isSameWords(entry.payload, judged.detail)) findings.reworded++;
-  const { channel, approvals, freezes, approval } = judged;
+  const { channel, deputies, approvals, freezes, approval } = judged;
   findings.compare(place, 'approval', before.approval, approval);
   findings.compare(place, 'channel', entry.payload.channel, channel);
+  findings.compare(place, 'deputies', entry.payload.deputies ?? [], deputies);
   findings.compare(place, 'approvals', approvalsOf(entry.payload).needed, approvals);
   findings.compare(place, 'freezes', entry.payload.freezes, freezes);
   const what = {

@@ -14,6 +14,7 @@ export type DifferenceKind =
   | 'approval'
   /** The channel for the resolution. */
   | 'channel'
+  | 'deputies'
   /** The number of required approvals. */
   | 'approvals'
   | 'freezes'

@@ -53,7 +53,7 @@ export function callsOfAmended(
   const { world } = writer.parts;
   const plan = (): readonly ProposedCall[] => {
     try {
-      amendingKind(world, waiting, input.principal);
+      amendingKind(world, waiting, { principal: input.principal, at: writer.now() });
     } catch (error) {
       if (isAssizeError(error)) return [];
       throw error;

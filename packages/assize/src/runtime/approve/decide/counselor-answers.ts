@@ -40,11 +40,13 @@ export async function answersOf(
       judge: pendingId,
       approver: principal,
     })),
-    mayAnswer: (question) => {
+    mayAnswer: (question, at) => {
       if (requireFactStore(beliefs).isJudged(question)) throw changedVoteError(principal, question);
       if (submitted?.has(question.request) === false) throw notSubmittedError(pendingId, question);
       const channel = parts.domain.memory?.predicates[question.predicate]?.channel ?? ANY_COUNSELOR;
-      counselorKind(parts.domain, channel, principal, waiting.requesters, seenOf(waiting));
+      const { requesters } = waiting;
+      const named = { ...waiting, at };
+      counselorKind(parts.domain, channel, principal, requesters, seenOf(waiting), named);
     },
   };
 }

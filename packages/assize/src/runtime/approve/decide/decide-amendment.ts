@@ -77,7 +77,7 @@ function runAmended(
 ): CounselorCommit | undefined {
   const { chain, domain, world } = writer.parts;
   const { principal, override = false } = input;
-  amendingKind(world, waiting, principal);
+  amendingKind(world, waiting, { principal, at });
   if (hasToolObservation(pending.proposal.observations)) throw calledByBody();
   checkUnfrozen(frozenFor(chain, domain, intent, at, pendingId));
   const own = writer.authority(writ, writ.writ.subject, at, { committing: plan?.epoch });

@@ -76,6 +76,7 @@ export function decideApproval(
       input.principal,
       waiting.requesters,
       seenOf(waiting),
+      { ...waiting, at },
     );
     return { conflict, as };
   }

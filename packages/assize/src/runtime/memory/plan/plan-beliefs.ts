@@ -465,10 +465,10 @@ function givenBy({ answers = [] }: StatementContext): Map<string, Answer> {
 function checkChosen(
   plan: Plan | QuestionPlan,
   given: ReadonlyMap<string, Answer>,
-  { mayAnswer }: StatementContext,
+  { mayAnswer, at }: StatementContext,
 ): void {
   if (plan.kind !== 'ask' || mayAnswer === undefined) return;
-  for (const question of plan.questions) if (given.has(question.request)) mayAnswer(question);
+  for (const question of plan.questions) if (given.has(question.request)) mayAnswer(question, at);
 }
 
 function isChange(plan: Plan | QuestionPlan): boolean {

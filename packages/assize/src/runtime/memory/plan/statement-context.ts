@@ -37,7 +37,7 @@ export interface StatementContext {
    * Throws if the counselor may not choose that answer; its error is passed on. Default: any answer
    * is allowed.
    */
-  readonly mayAnswer?: (question: Question) => void;
+  readonly mayAnswer?: (question: Question, at: Instant) => void;
   /** Whether the ruling is only foreseen. Questions to the judge then stay open. */
   readonly isJudgement?: boolean;
 }

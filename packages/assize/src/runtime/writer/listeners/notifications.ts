@@ -17,7 +17,8 @@ import { type FinalRuling, rulingFrom } from '../../records/ruling.ts';
 export interface PendingNotification
   extends Pick<
     PendingPayload,
-    'at' | 'channel' | 'detail' | 'digest' | 'expires' | 'freezes' | 'proposal' | 'reason'
+    | ('at' | 'channel' | 'deputies' | 'detail' | 'digest' | 'expires' | 'freezes')
+    | ('proposal' | 'reason')
   > {
   /** The id under which the proposal is approved or rejected. */
   readonly id: Hash;
@@ -108,6 +109,7 @@ export function pendingNotification(row: EntryRow): PendingNotification {
     detail,
     digest,
     expires,
+    deputies,
     freezes,
     proposal,
     reason,
@@ -129,6 +131,7 @@ export function pendingNotification(row: EntryRow): PendingNotification {
     proposal,
     digest,
     ...(expires === undefined ? {} : { expires }),
+    ...(deputies === undefined ? {} : { deputies }),
     ...(resolves === undefined ? {} : { resolves }),
   };
 }
