@@ -92,11 +92,12 @@ export function invariants(
 }
 
 function answered(
-  { asks, approvals, approvedBy, standing }: CallRow,
+  { asks, approvals, approvedBy, minutes, standing }: CallRow,
   judged: 1 | 2,
 ): ReturnType<typeof escalate> | typeof pass {
   if (approvals !== judged || standing !== undefined || approvedBy.length >= approvals) return pass;
-  return escalate(asks.map(({ rule, why }) => ruleText(rule, why)).join('; '));
+  const why = asks.map((ask) => ruleText(ask.rule, ask.why)).join('; ');
+  return escalate(why, minutes === undefined ? {} : { timeoutMs: minutes * 60_000 });
 }
 
 function approved(

@@ -44,6 +44,8 @@ const call = z.strictObject({
   /** The approvals that the questions need, and the people who gave one. */
   approvals: z.int().min(0).max(2),
   approvedBy: z.array(z.string()),
+  /** How long the questions wait, where a rule says so. */
+  minutes: z.int().min(1).optional(),
   /** The standing approval that answers the questions. */
   standing: z.string().optional(),
   /** Absent: open, or made by Assize. `unknown`: in doubt. */

@@ -311,6 +311,7 @@ function judgedRow(
     asks: [...asks],
     approvals: asks.length === 0 ? 0 : verdict.approvals,
     approvedBy: [],
+    ...(verdict.minutes === undefined ? {} : { minutes: verdict.minutes }),
     ...(allowed === undefined ? {} : { allowed }),
   };
   const denied =

@@ -59,6 +59,8 @@ export interface Verdict {
   readonly asks: readonly Applied[];
   /** How many people must approve. */
   readonly approvals: number;
+  /** How long the questions wait, where a rule says so. */
+  readonly minutes: number | undefined;
   /** Whether a standing approval can answer every question. */
   readonly coverable: boolean;
   /** The first rule that allows. */
@@ -169,7 +171,7 @@ export class CompiledRules {
     const toolClass = partsClass ?? spec?.class ?? pin?.class ?? 'irreversible';
     const resources = resourcesOf(spec, call.args);
     const found: { denied?: Applied; allowed?: string } = {};
-    const asks: (Applied & { readonly approvals: number; readonly coverable: boolean })[] = [];
+    const asks: (Applied & Pick<Verdict, 'approvals' | 'coverable'> & Pick<Rule, 'minutes'>)[] = [];
     for (const row of this.#rows) {
       const { rule } = row;
       const applies = rowApplies(row, call, toolClass, resources);
@@ -185,7 +187,8 @@ export class CompiledRules {
       else {
         const approvals = rule.approvals ?? 1;
         const why = `${rule.because ?? 'the rule asks'}${reachedText(rule, call, resources)}`;
-        asks.push({ rule: rule.id, why, approvals, coverable: rule.standing ?? approvals === 1 });
+        const coverable = rule.standing ?? approvals === 1;
+        asks.push({ rule: rule.id, why, approvals, coverable, minutes: rule.minutes });
       }
     }
     const once = { approvals: 1, coverable: false };
@@ -221,6 +224,7 @@ export class CompiledRules {
       denied: found.denied,
       asks: asks.map(({ rule, why }) => ({ rule, why })),
       approvals: Math.max(1, ...asks.map(({ approvals }) => approvals)),
+      minutes: fewestOf(asks),
       coverable: asks.every(({ coverable }) => coverable),
       allowed: found.allowed,
     };
@@ -327,6 +331,13 @@ function aboutPart(part: CallPart, verdict: Verdict): Verdict {
 
 const BUILT_IN_IDS: ReadonlySet<string> = new Set(Object.values(BUILT_IN));
 
+function fewestOf(asks: readonly { readonly minutes?: number | undefined }[]): number | undefined {
+  return asks
+    .map(({ minutes }) => minutes)
+    .filter((minutes) => minutes !== undefined)
+    .sort((a, b) => a - b)[0];
+}
+
 /** The verdict on a call by those on its parts and the rules that name the call itself. */
 function strictest(whole: Verdict, parts: readonly Verdict[]): Verdict {
   const all = [whole, ...parts];
@@ -340,6 +351,7 @@ function strictest(whole: Verdict, parts: readonly Verdict[]): Verdict {
     denied: all.find(({ denied }) => denied !== undefined)?.denied,
     asks: few(asks.values()),
     approvals: Math.max(1, ...asking.map(({ approvals }) => approvals)),
+    minutes: fewestOf(asking),
     coverable: asking.every(({ coverable }) => coverable),
     allowed: parts.find(({ allowed }) => allowed !== undefined)?.allowed,
   };

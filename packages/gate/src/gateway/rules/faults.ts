@@ -25,6 +25,7 @@ export function faultsOf(rules: Rules): readonly Fault[] {
         ...(rule.host ?? []).flatMap((host, n) => hostFault(host, [...at('host'), n])),
         ...conditionFaults(rule.where, at('where')),
         ...(rule.effect === 'ask' ? [] : notAsking(rule.approvals, at('approvals'))),
+        ...(rule.effect === 'ask' ? [] : notAsking(rule.minutes, at('minutes'))),
         ...(rule.effect === 'ask' ? [] : notAsking(rule.standing, at('standing'))),
         ...(rule.standing === true && rule.approvals === 2
           ? [{ path: at('standing'), problem: 'cannot be true where two approvals are needed' }]

@@ -119,6 +119,11 @@ describe('a fault has file, line, column and a remedy', () => {
       ['assize.yaml:5:40: /rules/0/approvals belongs to a rule with ask.'],
     ],
     [
+      'minutes of a rule that does not ask',
+      `${TOOLS}rules:\n  - { id: x, deny: fs/read, minutes: 2 }\n`,
+      ['assize.yaml:5:38: /rules/0/minutes belongs to a rule with ask.'],
+    ],
+    [
       'a tool without a server',
       'id: a\ntools:\n  read: { class: read }\n',
       ['assize.yaml:3:9: /tools/read is no name of a tool; write server/tool.'],

@@ -72,6 +72,12 @@ const rule = z.strictObject({
   where: z.array(condition).min(1).optional(),
   /** For `ask`: how many people must approve. */
   approvals: z.int().min(1).max(2).optional(),
+  /** For `ask`: how long the question waits. Default: as the server has it. */
+  minutes: z
+    .int()
+    .min(1)
+    .max(7 * 1_440)
+    .optional(),
   /** For `ask`: whether a standing approval can answer. Default: if one approval is enough. */
   standing: z.boolean().optional(),
   because: TEXT.optional(),
