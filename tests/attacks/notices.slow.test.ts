@@ -86,7 +86,7 @@ test('attack 51: a text of an agent in a mail: no header, no line of its own', (
     });
     const honest = mailText(cardWith('d'), 'https://a.example/x');
     const { subject, text: body } = mailText(cardWith(text), 'https://a.example/x');
-    const again = mailText(cardWith('d'), 'https://a.example/x', 'approval.reminder');
+    const again = mailText(cardWith('d'), 'https://a.example/x', true);
     expect(again).toEqual({ ...honest, subject: 'Ends soon: d' });
     const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
     expect(subject).not.toMatch(/[\r\n]/);

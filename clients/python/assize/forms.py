@@ -180,6 +180,7 @@ class Approval(TypedDict):
     may_decide: bool
     observations: list[dict[str, Any]]
     expires: NotRequired[str]
+    deputies: NotRequired[list[dict[str, str]]]
 
 
 class ApprovalState(TypedDict):

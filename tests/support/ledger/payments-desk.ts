@@ -40,6 +40,13 @@ export const desk: Domain = defineDomain({
   counselors: { boss: (principal: string) => principal.startsWith('boss:') },
 } as any) as Domain;
 
+/** The desk with an owner who may decide for a boss after an hour. */
+export const deputised: Domain = defineDomain({
+  ...desk.declared,
+  counselors: { ...desk.counselors, owner: (principal: string) => principal.startsWith('owner:') },
+  deputies: { boss: { kind: 'owner', afterMs: 3_600_000 } },
+} as any) as Domain;
+
 export const clerk = writFor('clerk', { scopes: ['role:worker'] });
 
 /** A payment in a trajectory of its own. */
@@ -48,8 +55,9 @@ export async function pay(
   trajectoryId: string,
   amount: number,
   memo = 'rent',
+  domain = desk,
 ): Promise<Ruling> {
-  const trajectory = await assize.create(desk, { trajectoryId });
+  const trajectory = await assize.create(domain, { trajectoryId });
   return trajectory.propose(intent('pay', { amount, memo }, clerk));
 }
 

@@ -30,6 +30,12 @@ const contradictionForm = z.strictObject({
   }),
 });
 
+/** The deputies of a request, as its entry names them. */
+export const deputiesForm = z
+  .array(z.strictObject({ of: z.string(), kind: z.string(), from: instant }))
+  .readonly()
+  .describe('kinds that may also decide, in place of the kind `of`, each from its time on');
+
 /** The form of a {@link Card}. */
 export const cardForm = z
   .strictObject({
@@ -58,6 +64,7 @@ export const cardForm = z
     channel: z.string(),
     approvals: z.number().int().describe('how many approvals are needed'),
     approved_by: z.array(z.string()),
+    deputies: deputiesForm.optional(),
     expires: instant.optional(),
     may_decide: z.boolean().describe('whether the caller may approve or reject now'),
     page: z.string().describe('the path of the page of the console that decides'),
@@ -82,7 +89,16 @@ export type Card = z.input<typeof cardForm>;
 type View = Pick<
   Awaited<ReturnType<typeof pendingView>>,
   | ('id' | 'of' | 'trajectory_id' | 'seq' | 'at' | 'digest' | 'shown' | 'channel' | 'detail')
-  | ('action' | 'approvals' | 'approved_by' | 'expires' | 'invariant_id' | 'tools' | 'changes')
+  | (
+      | 'action'
+      | 'approvals'
+      | 'approved_by'
+      | 'deputies'
+      | 'expires'
+      | 'invariant_id'
+      | 'tools'
+      | 'changes'
+    )
   | 'effect'
 >;
 
@@ -96,7 +112,7 @@ export interface CardParts {
 
 export function cardOf(view: View, { requester, undo, mayDecide, ...rest }: CardParts): Card {
   const { id, of, trajectory_id, seq, at, digest, shown, channel, detail, action } = view;
-  const { approvals, approved_by, expires, invariant_id } = view;
+  const { approvals, approved_by, deputies, expires, invariant_id } = view;
   const epoch = view.effect?.epoch;
   const gated = shown.called !== action.name;
   return {
@@ -106,6 +122,7 @@ export function cardOf(view: View, { requester, undo, mayDecide, ...rest }: Card
     ...{ action: shown.called, role: action.role, is_gated: gated, requester, detail, channel },
     ...(invariant_id !== undefined && { rule: invariant_id }),
     ...{ approvals, approved_by: approved_by.map(({ principal }) => principal) },
+    ...(deputies !== undefined && { deputies }),
     ...(expires !== undefined && { expires }),
     ...{ may_decide: mayDecide, page: pagePath({ epoch, pendingId: id }) },
     ...(rest as Pick<Card, 'waiting' | 'contradictions'>),

@@ -7,7 +7,7 @@ import type { Assize } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { afterEach, describe, expect, test } from 'vitest';
 import { noticePorts } from '../../../../tests/support/ledger/notice-cards.ts';
-import { desk, pay, waiting } from '../../../../tests/support/ledger/payments-desk.ts';
+import { deputised, desk, pay, waiting } from '../../../../tests/support/ledger/payments-desk.ts';
 import { HandClock, runtimeOver } from '../../../../tests/support/ledger/runtime.ts';
 import { onEveryStore } from '../../../../tests/support/ledger/stores.ts';
 import { MailSink } from '../../../../tests/support/tools/mail-sink.ts';
@@ -450,6 +450,51 @@ onEveryStore(({ newPlace }) => {
         expect(text.length).toBeLessThan(4_000);
         expect(unfolded(text)).not.toMatch(/[\p{Cf}]|\p{Cc}(?<![\r\n])/u);
       }
+    });
+
+    test('goes to a deputy when it may decide, once, also after a restart', async () => {
+      const store = await newPlace().open();
+      const clock = new HandClock();
+      const assize = runtimeOver(store, [deputised], { ports: { clock } });
+      await pay(assize, 't', 900, 'rent', deputised);
+      const [mails, hook] = [await MailSink.open(), await sinkOf()];
+      closing.push(() => mails[Symbol.asyncDispose]());
+      const addresses = (): string[] => mails.delivered.map(({ to: [address = ''] }) => address);
+      const principals = new Map<string, Addressee>([
+        ['boss:ann', { email: 'ann@example.com', kinds: ['counselor'] }],
+        ['owner:olga', { email: 'olga@example.com', kinds: ['counselor'] }],
+      ]);
+      const mail = { smtp: mails.url, from: 'notices@assize.example' };
+      const configured = { clock, mail, principals, webhooks: [to(hook)] };
+      const given = { ...configured, ...noticePorts(store, assize, [deputised]) };
+      const first = await sender(store, assize, given);
+      await idle(first, 3);
+      expect(addresses()).toEqual(['ann@example.com']);
+      clock.forward(3_599_999);
+      await pay(assize, 'another', 900, 'rent', deputised);
+      first.wake();
+      await idle(first, 6);
+      await first.stop(100);
+      expect(addresses()).toEqual(['ann@example.com', 'ann@example.com']);
+
+      clock.forward(1);
+      const second = await sender(store, assize, given);
+      await idle(second, 2);
+      await second.stop(100);
+      clock.forward(60_000);
+      await pay(assize, 'third', 900, 'rent', deputised);
+      await idle(await sender(store, assize, given), 3);
+      expect(addresses().filter((address) => address.startsWith('olga'))).toHaveLength(1);
+      expect(mails.delivered[2]?.text).toMatch(/^Subject: Decision needed: pay\r$/m);
+      const [due] = hook.of('approval.reminder');
+      const [asked] = hook.of('approval.requested');
+      expect(hook.of('approval.reminder')).toHaveLength(1);
+      const from = '2026-03-23T10:00:00.000000Z';
+      expect(due).toMatchObject({
+        ...{ type: 'approval.reminder', pending_id: asked.pending_id },
+        deputies: [{ of: 'boss', kind: 'owner', from }],
+      });
+      expect(due.id).not.toBe(asked.id);
     });
 
     test('is not sent for a proposal that was decided in the meantime', async () => {

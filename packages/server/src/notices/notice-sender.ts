@@ -22,6 +22,7 @@ import { Enqueuer } from './queue/enqueue.ts';
 import { RETRY, type RetryPolicy } from './queue/retry-policy.ts';
 import { KEEPING, type KeepingTimes, sweepNotices } from './queue/sweep.ts';
 import type { Receiver } from './receivers.ts';
+import { remindedOf } from './said.ts';
 import type { SlackCards } from './slack/slack-cards.ts';
 import { teamsMessage } from './teams/teams-card.ts';
 import { type SendingOptions, sendWebhook } from './webhook/send-webhook.ts';
@@ -220,34 +221,35 @@ export class NoticeSender {
     this.#rest = undefined;
   }
 
-  async #send(receiver: Receiver, notice: Notice, signal: AbortSignal): Promise<void> {
-    const id = noticeId(notice.entryId, receiver.id, notice.type);
+  async #send(receiver: Receiver, notice: Notice, signal: AbortSignal): Promise<boolean> {
     const { pageOf, rulingOf, cardOf, progressOf, slack } = this.#options;
     const isAsked = notice.type !== 'approval.resolved';
     const isReminder = notice.type === 'approval.reminder';
+    const deputies = isReminder ? notice.deputies : [];
+    const id = noticeId(notice.entryId, receiver.id, notice.type, deputies[0]?.from);
     const progress = isReminder ? await progressOf(notice.row) : undefined;
     // Another entry of the request has a reminder of its own.
     if (progress?.ended !== undefined || (progress?.pendingId ?? notice.entryId) !== notice.entryId)
-      return;
-    if (receiver.kind === 'mail') {
-      if (isAsked) await this.#mails?.send(receiver, notice, id, signal);
-      return;
-    }
+      return false;
+    if (receiver.kind === 'mail')
+      return isAsked && (await this.#mails?.send(receiver, notice, id, signal)) === true;
+
     if (receiver.kind === 'slack') {
       const row = isAsked ? notice.row : await this.#options.store.resolve(notice.pendingId);
-      if (progress !== undefined) await slack?.remind(progress, signal);
+      if (progress !== undefined) await slack?.remind(progress, deputies, signal);
       else if (row !== undefined) await slack?.show(row, signal);
-      return;
+      return true;
     }
     const url = pageOf(pagePath(notice));
     const card = isAsked ? await cardOf(notice.row) : undefined;
     const body =
       receiver.kind === 'teams' && card !== undefined
-        ? teamsMessage(card, url, isReminder)
+        ? teamsMessage(card, url, isReminder ? remindedOf(deputies) : '')
         : webhookBody(notice, { id, url, ruling: rulingView(await rulingOf(notice.row)), card });
     const timestamp = Math.floor(instantToMillis(this.#clock.now()) / 1_000);
     const options = { ...this.#options.webhookOptions, signal };
     await sendWebhook(receiver.webhook, { id, timestamp, body }, options);
+    return true;
   }
 }
 

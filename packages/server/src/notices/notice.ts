@@ -1,6 +1,7 @@
 import { hashText } from 'assize/internal/canon';
 import {
   approvalsOf,
+  type DeputyRecord,
   type EntryRow,
   type Hash,
   type Instant,
@@ -35,6 +36,8 @@ export interface ApprovalRequested extends OfPending {
   readonly detail: string;
   readonly action: string;
   readonly expires: Instant | undefined;
+  /** Those of the request, or those that may decide since the reminder was due. */
+  readonly deputies: readonly DeputyRecord[];
 }
 
 /** A proposal was decided or has expired. */
@@ -59,12 +62,13 @@ export function noticeOf(row: EntryRow): Notice | undefined {
   const { payload } = readRow(row);
   const { id: entryId, trajectory_id: trajectoryId } = row;
   if (payload.kind === 'pending_approval') {
-    const { channel, reason, detail, proposal, expires } = payload;
+    const { channel, deputies = [], reason, detail, proposal, expires } = payload;
     const { needed: approvals, given } = approvalsOf(payload);
     const epoch = pendingEffectIn(payload)?.epoch;
     return {
       ...{ type: 'approval.requested', row, entryId, trajectoryId, pendingId: entryId, epoch },
       ...{ channel, reason, detail, action: proposal.action.name, expires, approvals },
+      deputies,
       approvedBy: given.map(({ principal }) => principal),
     };
   }
@@ -86,8 +90,13 @@ export function resolvedBy(row: EntryRow): Hash | undefined {
 }
 
 /** The id of a notice to one receiver, which is the same for each attempt. */
-export function noticeId(entryId: Hash, receiverId: string, type: Notice['type']): string {
-  const reminder = type === 'approval.reminder' ? `\n${type}` : '';
+export function noticeId(
+  entryId: Hash,
+  receiverId: string,
+  type: Notice['type'],
+  from: Instant = '',
+): string {
+  const reminder = type === 'approval.reminder' ? `\n${type}${from}` : '';
   return `msg_${hashText(`assize/notice/v1\n${entryId}\n${receiverId}${reminder}`).slice(0, 32)}`;
 }
 
@@ -106,11 +115,13 @@ export function webhookBody(notice: Notice, { id, url, ruling, card }: BodyParts
   const common = { type, id, trajectory_id, pending_id, request_id };
   if (notice.type !== 'approval.resolved') {
     const { channel, reason, detail, action, expires = null, approvals, epoch } = notice;
+    const { deputies } = notice;
     const { digest, title, fields, effect, undo, is_gated, requester, rule } = card ?? {};
     return JSON.stringify({
       ...{ ...common, of: epoch === undefined ? 'proposal' : 'effect' },
       ...{ channel, reason, detail, action, digest, title, fields, effect, undo, is_gated },
       ...{ requester, rule, expires, approvals, approved_by: notice.approvedBy, url },
+      ...(deputies.length > 0 && { deputies }),
     });
   }
   const { outcome, reason = null, entryId: entry_id, decided } = notice;

@@ -11,7 +11,7 @@ export const NAME_MAX = 80;
 /** The lines of a card under its title, for every receiver. No text has a line of its own. */
 export function saidOf(card: Card): readonly Said[] {
   const { of, effect, undo, fields, approvals, approved_by, expires, detail, rule } = card;
-  const { requester, channel, trajectory_id } = card;
+  const { deputies = [], requester, channel, trajectory_id } = card;
   const by = undo?.by === undefined ? '' : `, by ${undo.by}`;
   const done = approved_by.length === 0 ? '' : `, given by ${approved_by.join(', ')}`;
   const lines: readonly (Said | undefined)[] = [
@@ -22,6 +22,12 @@ export function saidOf(card: Card): readonly Said[] {
     rule === undefined ? undefined : ['Rule', rule],
     ['Asked by', requester],
     ['Decided by', `${channel}${approvals > 1 ? `, ${approvals} approvals` : ''}${done}`],
+    ...deputies.map(
+      ({ of: kind, kind: deputy, from }): Said => [
+        'Deputy',
+        `${deputy} for ${kind}, from ${timeText(from)}`,
+      ],
+    ),
     expires === undefined ? undefined : ['Ends', timeText(expires)],
     ['Where', trajectory_id],
   ];
@@ -37,6 +43,14 @@ export function askedIn({ of }: Pick<Card, 'of'>): string {
   return of === 'proposal'
     ? 'A proposal waits for a decision.'
     : 'The outcome of a call is not known. A person must settle it.';
+}
+
+/** The sentence of a reminder: before the end, or when deputies may decide. */
+export function remindedOf(deputies: readonly { readonly kind: string }[]): string {
+  const kinds = [...new Set(deputies.map(({ kind }) => kind))];
+  return kinds.length === 0
+    ? 'It ends soon.'
+    : shown(`The ${kinds.join(' or ')} may decide now.`, TEXT_MAX);
 }
 
 /** `2026-12-06 09:00 UTC`. */

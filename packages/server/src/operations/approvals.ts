@@ -48,7 +48,7 @@ import {
 } from 'assize/internal/runtime';
 import { pendingParts, pendingView, recallOf, rulingView } from 'assize/internal/views';
 import { z } from 'zod';
-import { cardForm, cardOf } from '../card/card.ts';
+import { cardForm, cardOf, deputiesForm } from '../card/card.ts';
 import { contradictionsIn } from '../card/contradictions.ts';
 import { readableIn, requesterOf } from '../card/notice-card.ts';
 import { recalledIn } from '../card/recalled-in.ts';
@@ -143,6 +143,7 @@ const approvalForm = z
       .describe(
         'contradictions: an approval chooses a winner of each (`answers`); null after an erasure',
       ),
+    deputies: deputiesForm.optional(),
     expires: instant.optional(),
     requester: z.string(),
     deciders: z.array(z.string()).describe('principals of the configuration that may decide now'),

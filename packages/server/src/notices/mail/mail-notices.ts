@@ -41,7 +41,8 @@ export class MailNotices {
   }
 
   /**
-   * Sends nothing if the principal may not decide, or if the proposal is decided.
+   * Sends nothing, and returns false, if the principal may not decide, or if the proposal is
+   * decided.
    *
    * @throws NoticeError `receiver_refused`, `unreachable`
    */
@@ -50,11 +51,12 @@ export class MailNotices {
     notice: ApprovalRequested,
     id: string,
     signal: AbortSignal,
-  ): Promise<void> {
-    if (!(await this.#mayDecide(receiver, notice))) return;
+  ): Promise<boolean> {
+    if (!(await this.#mayDecide(receiver, notice))) return false;
     const { mail, pageOf, cardOf } = this.#options;
     const card = await cardOf(notice.row);
-    const { subject, text } = mailText(card, pageOf(pagePath(notice)), notice.type);
+    const isEnding = notice.type === 'approval.reminder' && notice.deputies.length === 0;
+    const { subject, text } = mailText(card, pageOf(pagePath(notice)), isEnding);
     const message = readMail({ to: receiver.address, subject, text });
     const limit = AbortSignal.any([signal, AbortSignal.timeout(MAIL_TIMEOUT_MS)]);
     const from = senderOf(mail.from);
@@ -67,6 +69,7 @@ export class MailNotices {
     } catch (error) {
       throw failureOf(error);
     }
+    return true;
   }
 
   async #mayDecide(
@@ -114,7 +117,7 @@ function failureOf(error: unknown): NoticeError {
 export function mailText(
   card: Card,
   url: string,
-  type: ApprovalRequested['type'] = 'approval.requested',
+  isEnding: boolean = false,
 ): { readonly subject: string; readonly text: string } {
   const title = shown(card.title, TEXT_MAX);
   const lines = [
@@ -129,6 +132,6 @@ export function mailText(
     ...saidOf(card).map(([label, text]) => `> ${label}: ${text}`),
     '',
   ];
-  const begin = type === 'approval.reminder' ? 'Ends soon' : 'Decision needed';
+  const begin = isEnding ? 'Ends soon' : 'Decision needed';
   return { subject: `${begin}: ${shown(card.title, NAME_MAX)}`, text: lines.join('\n') };
 }

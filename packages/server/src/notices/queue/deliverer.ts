@@ -1,5 +1,5 @@
 import { isAssizeError, isInstance } from 'assize/internal/base';
-import { addMicros, instantToMillis } from 'assize/internal/canon';
+import { addMicros, type Instant, instantToMillis } from 'assize/internal/canon';
 import type { LogStore, SideChange, SideRow, SideStore } from 'assize/internal/ledger';
 import type { Clock, Random } from 'assize/internal/oracle';
 import { NoticeError } from '../errors.ts';
@@ -26,8 +26,8 @@ import { pauseAfter, type RetryPolicy } from './retry-policy.ts';
 /** Deliveries to one receiver at the same time. */
 const AT_ONCE = 4;
 
-/** Sends one notice, or nothing if the receiver does not need it any more. */
-export type Send = (receiver: Receiver, notice: Notice, signal: AbortSignal) => Promise<void>;
+/** Sends one notice, or nothing if the receiver does not need it. Returns whether it did. */
+export type Send = (receiver: Receiver, notice: Notice, signal: AbortSignal) => Promise<boolean>;
 
 export interface DelivererOptions {
   readonly store: LogStore & SideStore;
@@ -81,7 +81,7 @@ export class Deliverer {
     let next = Number.POSITIVE_INFINITY;
     for (const receiver of this.#options.receivers) {
       if (this.#isStopping) break;
-      if (this.#options.reminderMs !== undefined) await this.#queueReminders(receiver);
+      await this.#queueReminders(receiver);
       next = Math.min(next, await this.#beginFor(receiver));
     }
     return next;
@@ -142,31 +142,42 @@ export class Deliverer {
     const claimed = await this.#claim(receiver, row);
     if (claimed === undefined) return;
     const [entry] = await this.#options.store.logged(positionOf(row), 1);
-    const { type } = valueIn<WaitingNotice>(row);
+    const { type, from } = valueIn<WaitingNotice>(row);
     let notice: Notice | undefined;
+    let isTold = false;
     try {
       notice = entry && noticeOf(entry);
-      if (notice !== undefined && type === 'approval.reminder')
-        notice = { ...notice, type } as Notice;
-      if (notice !== undefined) await this.#options.send(receiver, notice, this.#abort.signal);
+      if (type === 'approval.reminder' && notice !== undefined && 'deputies' in notice)
+        notice = { ...notice, type, deputies: notice.deputies.filter((one) => one.from === from) };
+      if (notice !== undefined)
+        isTold = await this.#options.send(receiver, notice, this.#abort.signal);
     } catch (error) {
       if (this.#abort.signal.aborted) await this.#requeue(receiver, claimed, 0, unclaimed(row));
       else await this.#retry(receiver, claimed, error);
       return;
     }
     const ended = this.#ended(receiver, claimed);
-    const reminder = notice && this.#reminderOf(receiver, claimed, notice);
-    if (await this.#end(DELIVERED_KIND, claimed, ended, reminder)) this.#delivered += 1;
+    const reminders = notice && this.#remindersOf(receiver, claimed, notice, isTold);
+    if (await this.#end(DELIVERED_KIND, claimed, ended, reminders)) this.#delivered += 1;
   }
 
-  /** The row of the reminder of a request that was delivered. */
-  #reminderOf(receiver: Receiver, row: SideRow, notice: Notice): SideChange[] {
+  /**
+   * The rows of the reminders of a request that was delivered: before its end, and when deputies
+   * may decide. A person who may decide already needs none of the latter.
+   */
+  #remindersOf(receiver: Receiver, row: SideRow, notice: Notice, isTold: boolean): SideChange[] {
     const { clock, reminderMs } = this.#options;
-    if (notice.type !== 'approval.requested' || reminderMs === undefined) return [];
-    const due = notice.expires && addMicros(notice.expires, -reminderMs * 1_000);
-    if (due === undefined || due <= clock.now()) return [];
-    const value = { entry: notice.entryId, type: 'approval.reminder', attempts: 0 } as const;
-    return [queued(receiver, due, positionOf(row), value, reminderKind)];
+    if (notice.type !== 'approval.requested') return [];
+    const { expires, deputies, entryId: entry } = notice;
+    const value = { entry, type: 'approval.reminder', attempts: 0 } as const;
+    const due = new Map<Instant, WaitingNotice>();
+    if (expires !== undefined && reminderMs !== undefined)
+      due.set(addMicros(expires, -reminderMs * 1_000), value);
+    if (receiver.kind !== 'mail' || !isTold)
+      for (const { from } of deputies) due.set(from, { ...value, from });
+    return [...due].flatMap(([at, reminder]) =>
+      at <= clock.now() ? [] : [queued(receiver, at, positionOf(row), reminder, reminderKind)],
+    );
   }
 
   /** Takes the notice for this server. Undefined if another server was first. */
@@ -188,12 +199,11 @@ export class Deliverer {
   async #retry(receiver: Receiver, row: SideRow, error: unknown): Promise<void> {
     const { random, retry, onFailure, onGivenUp } = this.#options;
     const ended: EndedNotice = { ...this.#ended(receiver, row), error: lastError(error) };
-    const { entry, type, attempts } = ended;
+    const { attempts } = ended;
     onFailure(error);
     if (attempts < retry.attempts)
       await this.#requeue(receiver, row, pauseAfter(attempts, retry, random), {
-        entry,
-        type,
+        ...unclaimed(row),
         attempts,
       });
     else if (await this.#end(FAILED_KIND, row, ended)) onGivenUp(ended);
@@ -212,11 +222,10 @@ export class Deliverer {
 
   /** The notice after an attempt. */
   #ended({ id, shownAs }: Receiver, row: SideRow): EndedNotice {
-    const { entry, type, attempts } = valueIn<WaitingNotice>(row);
+    const notice = unclaimed(row);
     return {
-      entry,
-      type,
-      attempts: attempts + 1,
+      ...notice,
+      attempts: notice.attempts + 1,
       at: this.#options.clock.now(),
       receiver: id,
       shown: shownAs,
@@ -234,8 +243,8 @@ export class Deliverer {
 }
 
 function unclaimed(row: SideRow): WaitingNotice {
-  const { entry, type, attempts } = valueIn<WaitingNotice>(row);
-  return { entry, type, attempts };
+  const { by: _, ...notice } = valueIn<WaitingNotice>(row);
+  return notice;
 }
 
 /** Errors of notices repeat nothing that a receiver wrote. The text of another error can. */

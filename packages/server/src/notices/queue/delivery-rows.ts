@@ -26,20 +26,23 @@ export interface ReceiverRow {
   readonly used: Instant;
 }
 
-/** A notice that waits for its delivery. Its key begins with the time of the next attempt. */
-export interface WaitingNotice {
+/** A notice in the queue. */
+interface QueuedNotice {
   readonly entry: Hash;
   readonly type: Notice['type'];
+  /** The time from which deputies may decide, for a reminder about them. */
+  readonly from?: Instant;
   readonly attempts: number;
+}
+
+/** A notice that waits for its delivery. Its key begins with the time of the next attempt. */
+export interface WaitingNotice extends QueuedNotice {
   /** The server that attempts the delivery, until the time of the key. */
   readonly by?: string;
 }
 
 /** A notice that was delivered, or given up after the last attempt. */
-export interface EndedNotice {
-  readonly entry: Hash;
-  readonly type: Notice['type'];
-  readonly attempts: number;
+export interface EndedNotice extends QueuedNotice {
   readonly at: Instant;
   /** The id of the receiver, and the receiver in lists. */
   readonly receiver: string;

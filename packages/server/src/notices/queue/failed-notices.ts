@@ -87,8 +87,9 @@ export class FailedNotices {
     const due = this.#clock.now();
     return this.#store.sidePut(
       rows.flatMap((row) => {
-        const { entry, type } = valueIn<EndedNotice>(row);
-        return [removed(row), queued(receiver, due, positionOf(row), { entry, type, attempts: 0 })];
+        const { entry, type, from } = valueIn<EndedNotice>(row);
+        const notice = { entry, type, ...(from && { from }), attempts: 0 };
+        return [removed(row), queued(receiver, due, positionOf(row), notice)];
       }),
     );
   }
@@ -97,13 +98,17 @@ export class FailedNotices {
     const ended = valueIn<EndedNotice>(row);
     return {
       ...ended,
-      id: noticeId(ended.entry, ended.receiver, ended.type),
+      id: idOf(ended),
       isConfigured: this.#receivers.has(ended.receiver),
     };
   }
 }
 
 function isChosen(row: SideRow, receiverId: string, id: string | undefined): boolean {
-  const { entry, receiver, type } = valueIn<EndedNotice>(row);
-  return receiver === receiverId && (id === undefined || id === noticeId(entry, receiver, type));
+  const ended = valueIn<EndedNotice>(row);
+  return ended.receiver === receiverId && (id === undefined || id === idOf(ended));
+}
+
+function idOf({ entry, receiver, type, from }: EndedNotice): string {
+  return noticeId(entry, receiver, type, from);
 }

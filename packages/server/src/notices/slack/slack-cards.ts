@@ -2,10 +2,11 @@ import { isAssizeError, type Json } from 'assize/internal/base';
 import { canonicalize, readCanonical } from 'assize/internal/canon';
 import type { SlackConfig } from 'assize/internal/config';
 import type { EntryRow, SideRow, SideStore } from 'assize/internal/ledger';
+import type { ApprovalRequested } from '../notice.ts';
 import type { Progress } from '../progress.ts';
 import { cardKind, pagesOf, removed } from '../queue/delivery-rows.ts';
 import type { SlackReceiver } from '../receivers.ts';
-import { NAME_MAX, shown, timeText } from '../said.ts';
+import { NAME_MAX, remindedOf, shown, timeText } from '../said.ts';
 import { type SlackCall, slackApi } from './slack-api.ts';
 import { messageOf, plain } from './slack-message.ts';
 
@@ -94,13 +95,18 @@ export class SlackCards {
       }
   }
 
-  /** Says under the card of a request that it ends soon. */
-  async remind({ request, card }: Progress, signal?: AbortSignal): Promise<void> {
+  /** Says under the card of a request that it ends soon, or that these deputies may decide. */
+  async remind(
+    { request, card }: Progress,
+    deputies: ApprovalRequested['deputies'],
+    signal?: AbortSignal,
+  ): Promise<void> {
     const kept = await this.#options.store.sideGet(this.#kind, request);
     if (kept === undefined) return;
     const { channel, ts: thread_ts } = placeIn(kept);
-    const said = `Ends ${timeText(card.expires ?? '')}: ${shown(card.title, NAME_MAX)}`;
-    const text = 'A request ends soon.';
+    const text = remindedOf(deputies);
+    const end = deputies.length > 0 ? '' : ` (${timeText(card.expires ?? '')})`;
+    const said = `${text}${end} ${shown(card.title, NAME_MAX)}`;
     const blocks = [{ type: 'section', text: plain(said) }];
     const reply = { channel, thread_ts, reply_broadcast: true, text, blocks };
     await this.call('chat.postMessage', reply, signal);

@@ -6,8 +6,8 @@ import { askedIn, saidOf, shown, TEXT_MAX } from '../said.ts';
  * Markdown, so no text of the ledger can be a link. Its button opens the page: a workflow sends
  * nothing back that names and proves who pressed one.
  */
-export function teamsMessage(card: Card, url: string, isReminder: boolean): string {
-  const begin = isReminder ? 'It ends soon. ' : '';
+export function teamsMessage(card: Card, url: string, reminded: string): string {
+  const begin = reminded === '' ? '' : `${reminded} `;
   const content = {
     ...{ type: 'AdaptiveCard', $schema: 'http://adaptivecards.io/schemas/adaptive-card.json' },
     version: '1.4',
