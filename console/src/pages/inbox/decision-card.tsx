@@ -7,7 +7,7 @@ import { counted } from '../../parts/counted.ts';
 import { Fact, Facts } from '../../parts/facts.tsx';
 import { World } from '../../parts/halted.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
-import { Ago } from '../../parts/instant.tsx';
+import { Ago, RowTime } from '../../parts/instant.tsx';
 import { askedAs } from './gated-call-of.ts';
 
 interface CardProps {
@@ -89,9 +89,9 @@ function undoText({ undo }: Card): string {
   return undo.by === undefined ? 'It can be undone.' : `It can be undone by ${undo.by}.`;
 }
 
-/** The other proposals that wait, the needed approvals, and the end. */
+/** The other proposals that wait, the needed approvals, the deputies, and the end. */
 function Waits({
-  card: { waiting = 0, approvals, approved_by, expires },
+  card: { waiting = 0, approvals, approved_by, deputies = [], expires },
 }: Pick<CardProps, 'card'>) {
   const others =
     waiting > 0 &&
@@ -103,6 +103,12 @@ function Waits({
       {approvals > 1 && (
         <Inert>{`${approved_by.length} of ${approvals} approvals${given || ''}. `}</Inert>
       )}
+      {deputies.map(({ of, kind, from }) => (
+        <span key={of}>
+          <Inert>{`The ${kind} may decide for ${of} from `}</Inert>
+          <RowTime at={from} />.{' '}
+        </span>
+      ))}
       {expires !== undefined && (
         <>
           Ends <Ago at={expires} />.

@@ -133,6 +133,11 @@ export interface Payloads {
     readonly policy?: PolicyRecord;
     readonly invariant_id?: string;
     readonly expires?: string;
+    readonly deputies?: readonly {
+      readonly of: string;
+      readonly kind: string;
+      readonly from: string;
+    }[];
     readonly approvals?: number;
     readonly resolves?: string;
     readonly approved_by?: readonly CounselorRecord[];

@@ -1,8 +1,9 @@
 import { Text } from '@mantine/core';
-import { EntryLink } from '../../parts/entry-link.tsx';
+import type { ReactNode } from 'react';
+import { EntryLink, useEntry } from '../../parts/entry-link.tsx';
 import { Fact, Facts } from '../../parts/facts.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
-import { Ago } from '../../parts/instant.tsx';
+import { Ago, RowTime } from '../../parts/instant.tsx';
 import { Part } from '../../parts/part.tsx';
 import { type EntryDocument, payloadOf } from './entry-query.ts';
 import {
@@ -45,6 +46,12 @@ export function Ruled({ entry }: { readonly entry: EntryDocument }) {
           <>
             <Fact name="Channel">{payload.channel}</Fact>
             <Fact name="Approvals">{`${payload.approved_by?.length ?? 0} of ${payload.approvals ?? 1}`}</Fact>
+            {payload.deputies?.map(({ of, kind, from }) => (
+              <Fact key={of} name="Deputy">
+                <Inert>{`${kind} for ${of}, from `}</Inert>
+                <RowTime at={from} />
+              </Fact>
+            ))}
             {payload.expires !== undefined && (
               <Fact name="Expires">
                 <Ago at={payload.expires} />
@@ -58,7 +65,9 @@ export function Ruled({ entry }: { readonly entry: EntryDocument }) {
         {payload.policy !== undefined && <Fact name="Policy">{policyText(payload.policy)}</Fact>}
         {vector.length > 0 && <Fact name="Rules">{countText(vector)}</Fact>}
         {approvers.map((one) => (
-          <Approver key={`${one.principal} ${one.at}`} record={one} did={didOf(payload.kind)} />
+          <Approver key={`${one.principal} ${one.at}`} record={one} did={didOf(payload.kind)}>
+            {payload.resolves !== undefined && <Deputy of={payload.resolves} as={one.as} />}
+          </Approver>
         ))}
         {payload.resolves !== undefined && (
           <Fact name="Decides">
@@ -71,12 +80,19 @@ export function Ruled({ entry }: { readonly entry: EntryDocument }) {
   );
 }
 
-function Approver({ record, did }: { readonly record: CounselorRecord; readonly did: string }) {
+interface ApproverProps {
+  readonly record: CounselorRecord;
+  readonly did: string;
+  readonly children: ReactNode;
+}
+
+function Approver({ record, did, children }: ApproverProps) {
   const { principal, as, method, token_by, override, overridden = [], reason } = record;
   const made = token_by === undefined ? '' : ` made by ${token_by.join(', ')}`;
   return (
     <Fact name={did}>
       <Inert>{`${principal}, as ${as}, by ${method}${made}${override === true ? ', with override' : ''}`}</Inert>
+      {children}
       {reason !== undefined && (
         <>
           : <Inert>{reason}</Inert>
@@ -84,6 +100,23 @@ function Approver({ record, did }: { readonly record: CounselorRecord; readonly 
       )}
       <Findings items={overridden} />
     </Fact>
+  );
+}
+
+/** The kind for which a person decided as its deputy, by the entry of the request. */
+function Deputy({ of: asked, as }: { readonly of: string; readonly as: string }) {
+  const { data } = useEntry(asked);
+  const { deputies = [] } = (data && payloadOf(data, 'pending_approval')) ?? {};
+  const kinds = as.split('+');
+  return deputies.map(
+    ({ of, kind, from }) =>
+      kinds.includes(kind) &&
+      !kinds.includes(of) && (
+        <span key={of}>
+          <Inert>{`, the deputy of ${of} since `}</Inert>
+          <RowTime at={from} />
+        </span>
+      ),
   );
 }
 
