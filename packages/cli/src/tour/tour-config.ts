@@ -36,6 +36,7 @@ export function tourConfig(
         initial: { payees: PAYEES, receipts: {}, paid: {} },
         note: 'receipts, and a bank',
       },
+      [BILLS_WORLD]: { domain: bills.name },
     },
     simulations: { clerks: tourSimulation(PEOPLE.manager) },
     principals: {
