@@ -99,6 +99,8 @@ export { type Erased, hasErased, isErased, sensitive } from './domain/sensitive.
 export type {
   ActionName,
   ArgsOf,
+  IntentOf,
+  IsUnknown,
   IsUntyped,
   RoleArguments,
   RoleFor,

@@ -37,7 +37,7 @@ import { rulingView, shortId } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
 
 interface Options extends SharedOptions, ActingOptions {
-  readonly role: string;
+  readonly role?: string;
   readonly params: Json;
   readonly args: Json;
   readonly writ?: string;
@@ -53,7 +53,7 @@ export function propose(program: Command): void {
       .description('propose an action, as an agent would')
       .argument('<trajectory>', 'trajectory of the action')
       .argument('<action>', 'action of the domain')
-      .requiredOption('--role <name>', 'role that performs the action')
+      .option('--role <name>', 'role that performs the action (default: the only one)')
       .option('--params <json>', 'parameters of the role', jsonOption, {})
       .requiredOption('--args <json>', 'arguments of the action', jsonOption)
       .addOption(
@@ -107,7 +107,7 @@ export function propose(program: Command): void {
             }
             const made = await trajectory.propose({
               action,
-              role: { name: role, params },
+              ...(role !== undefined && { role: { name: role, params } }),
               args,
               writ: await writOf({ store, assize, trajectory }, tools),
               ...(principal !== undefined && { principal }),

@@ -38,7 +38,9 @@ import { operation, type ServerService } from '../service.ts';
 const proposalBody = z
   .strictObject({
     action: name,
-    role: roleForm,
+    role: roleForm
+      .optional()
+      .describe('default: the only role that proposes the action, if it has no parameters'),
     args: json,
     observations: observationsForm.optional(),
     precondition: z
@@ -247,7 +249,7 @@ const judge = operation({
     .strictObject({
       ...{
         action: name,
-        role: roleForm,
+        role: proposalBody.shape.role,
         args: json,
         observations: proposalBody.shape.observations,
       },

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
+import type { CompleteSpec } from './defaults.ts';
 import type { Binding, Rule } from './domain.ts';
-import type { DomainSpec } from './domain-spec.ts';
 import {
   bindAll,
   compileScope,
@@ -24,7 +24,7 @@ export interface ProcessTemplate {
   readonly params: readonly string[];
 }
 
-export function compileProcesses(spec: DomainSpec<any, any>): Map<string, ProcessTemplate> {
+export function compileProcesses(spec: CompleteSpec): Map<string, ProcessTemplate> {
   return new Map(
     Object.entries(spec.processes).map(([name, { reads = [], writes = [] }]) => {
       const parsed = { reads: reads.map(parseTemplate), writes: writes.map(parseTemplate) };

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { escapeSegment } from '#canon';
 import type { ProcessTemplate } from './bindings.ts';
 import { ANY_COUNSELOR } from './counselors.ts';
+import type { CompleteSpec } from './defaults.ts';
 import type { ActionSpec, Rule } from './domain.ts';
 import type { DomainSpec } from './domain-spec.ts';
 import {
@@ -18,10 +19,7 @@ import { hasPlace } from './schema.ts';
 
 // Names and paths in the declaration of a domain, which must lead to another part of it.
 
-export function checkRoles(
-  spec: DomainSpec<any, any>,
-  processes: Map<string, ProcessTemplate>,
-): void {
+export function checkRoles(spec: CompleteSpec, processes: Map<string, ProcessTemplate>): void {
   for (const [name, role] of Object.entries(spec.roles)) {
     const params = role.params ?? [];
     for (const process of role.processes) {

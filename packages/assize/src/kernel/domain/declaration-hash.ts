@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Json } from '#base';
 import { contentHash } from '#canon';
+import type { CompleteSpec } from './defaults.ts';
 import { schemaHash } from './describe-schema.ts';
 import type { ActionSpec, Domain, Rule } from './domain.ts';
 import type { DomainSpec } from './domain-spec.ts';
@@ -11,7 +12,7 @@ import type { MemorySpec } from './memory-spec.ts';
  * Schemas, footprints, ordered invariant ids, version, and the build's own digest if it has one.
  */
 export function declarationHash(
-  spec: DomainSpec<any, any>,
+  spec: CompleteSpec,
   state: z.ZodType,
   actions: Record<string, ActionSpec>,
   rules: readonly Rule[],

@@ -11,6 +11,7 @@ import {
 } from './check-references.ts';
 import { compileRules, directPatterns } from './compile-rules.ts';
 import { declarationHash, freezeOf } from './declaration-hash.ts';
+import { type CompleteSpec, completed } from './defaults.ts';
 import type { ActionSpec, Binding, Domain, Rule } from './domain.ts';
 import type { DomainSpec } from './domain-spec.ts';
 import type { DomainWords } from './domain-words.ts';
@@ -57,7 +58,7 @@ type KnownToRoles<Roles, Processes> = {
  * The type from which the compiler infers the process and the unparsed arguments of each action.
  */
 type ActionSignatures<Performs, Inputs> = {
-  readonly actions: { readonly [Name in keyof Performs]: { readonly process: Performs[Name] } } & {
+  readonly actions: { readonly [Name in keyof Performs]: { readonly process?: Performs[Name] } } & {
     readonly [Name in keyof Inputs]: { readonly args: z.ZodType<unknown, Inputs[Name]> };
   };
 };
@@ -81,9 +82,10 @@ export function defineDomain<
   declared: DomainSpec<Schema, Actions, Words<Processes, Roles, Performs, Inputs>> &
     ActionSignatures<Performs, Inputs>,
 ): Domain<z.infer<Schema>, Actions, Words<Processes, Roles, Performs, Inputs>> {
-  const spec = declared as unknown as DomainSpec<Schema, any>;
-  const malformed = specFault(spec);
-  if (malformed !== undefined) throw invalid(String(spec?.name), malformed);
+  const given = declared as unknown as DomainSpec<Schema, any>;
+  const malformed = specFault(given);
+  if (malformed !== undefined) throw invalid(String(given?.name), malformed);
+  const spec = completed(given);
   if (!/^[a-z][a-z0-9_-]*$/.test(spec.name)) {
     throw new KernelError(
       'invalid_domain',
@@ -175,11 +177,16 @@ function placesOf(spec: DomainSpec<any, any>, state: z.ZodType): Pattern[] {
   }
 }
 
-function compileActions(spec: DomainSpec<any, any>): Record<string, ActionSpec> {
+function compileActions(spec: CompleteSpec): Record<string, ActionSpec> {
   const entries = Object.entries(spec.actions as Record<string, ActionSpec>).map(
     ([name, action]) => {
       if (name.startsWith('assize.'))
         throw invalid(spec.name, `the action ${name} has a reserved name`);
+      if (action.process === undefined)
+        throw invalid(
+          spec.name,
+          `the action ${name} names no process, and the domain has several: ${Object.keys(spec.processes).join(', ')}`,
+        );
       if (!Object.hasOwn(spec.processes, action.process)) {
         throw invalid(
           spec.name,

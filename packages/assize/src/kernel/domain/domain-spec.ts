@@ -37,7 +37,8 @@ export interface FailureIntent {
 }
 
 export interface Action<State, Args, Params = RoleParams> {
-  readonly process: string;
+  /** The process to which the action belongs. Default: the only one of the domain. */
+  readonly process?: string;
   readonly args: z.ZodType<Args>;
   readonly description?: string;
   /**
@@ -150,8 +151,10 @@ export interface DomainSpec<
   /** Plain zod schemas of JSON. Objects are treated as strict at every depth. */
   readonly state: Schema;
   readonly initial?: z.infer<Schema>;
-  readonly processes: Words['processes'];
-  readonly roles: Words['roles'];
+  /** Default: one process `state` that sees and changes the whole state. */
+  readonly processes?: Words['processes'];
+  /** Default: one role `agent` that performs every process. */
+  readonly roles?: Words['roles'];
   readonly actions: {
     readonly [Name in keyof Actions]: Action<
       z.infer<Schema>,

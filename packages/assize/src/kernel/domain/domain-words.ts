@@ -8,8 +8,8 @@ import type { Process, Role, RoleParams } from './role.ts';
 export interface DomainWords {
   readonly roles: Readonly<Record<string, Role>>;
   readonly processes: Readonly<Record<string, Process>>;
-  /** The process of each action. */
-  readonly performs: Readonly<Record<string, string>>;
+  /** The process of each action; `unknown` for an action that names none. */
+  readonly performs: Readonly<Record<string, unknown>>;
   /** Arguments by action as they are proposed: before parsing, which may add defaults. */
   readonly inputs: Readonly<Record<string, unknown>>;
 }
@@ -33,13 +33,15 @@ export type ParamsOf<R extends Role> = R extends {
 
 export type NoParams = { readonly [param: string]: never };
 
-/** The roles that perform a process. */
+/** The roles that perform a process. All, for an action that names none: its domain has one. */
 export type Performing<Roles, Process> = {
-  [Name in keyof Roles]: Roles[Name] extends { readonly processes: readonly (infer Performed)[] }
-    ? Process extends Performed
-      ? Name
-      : never
-    : never;
+  [Name in keyof Roles]: unknown extends Process
+    ? Name
+    : Roles[Name] extends { readonly processes: readonly (infer Performed)[] }
+      ? Process extends Performed
+        ? Name
+        : never
+      : never;
 }[keyof Roles];
 
 /** The parameters that `apply` can count on: one of the roles that perform its process applies. */

@@ -39,7 +39,7 @@ export interface Binding {
   readonly closureScope: Scope;
 }
 
-export type ActionSpec = Action<any, any>;
+export type ActionSpec = Action<any, any> & { readonly process: string };
 
 /**
  * A domain ready to run: footprints parsed, schemas strict, rules indexed. `defineDomain` creates
@@ -61,7 +61,9 @@ export interface Domain<
   readonly declared: DomainSpec<z.ZodType<State>, Actions>;
   /** Types only: the field never exists at run time. */
   readonly words?: Words;
-  readonly actions: { readonly [Name in keyof Actions]: Action<State, Actions[Name]> };
+  readonly actions: {
+    readonly [Name in keyof Actions]: Action<State, Actions[Name]> & { readonly process: string };
+  };
   readonly roles: Readonly<Record<string, Role>>;
   readonly processes: Readonly<Record<string, Process>>;
   readonly counselors: Readonly<Record<string, CounselorPredicate>>;

@@ -22,22 +22,23 @@ const SPEC = z.strictObject({
   version: z.string(),
   state: schema,
   initial: z.unknown().optional(),
-  processes: z.record(
-    z.string(),
-    z.strictObject({ reads: pointers.optional(), writes: pointers.optional() }),
-  ),
-  roles: z.record(
-    z.string(),
-    z.strictObject({
-      params: z.array(z.string()).optional(),
-      processes: z.array(z.string()),
-      sees: pointers.optional(),
-    }),
-  ),
+  processes: z
+    .record(z.string(), z.strictObject({ reads: pointers.optional(), writes: pointers.optional() }))
+    .optional(),
+  roles: z
+    .record(
+      z.string(),
+      z.strictObject({
+        params: z.array(z.string()).optional(),
+        processes: z.array(z.string()),
+        sees: pointers.optional(),
+      }),
+    )
+    .optional(),
   actions: z.record(
     z.string(),
     z.strictObject({
-      process: z.string(),
+      process: z.string().optional(),
       args: schema,
       description: z.string().optional(),
       apply: fn,

@@ -35,6 +35,21 @@ type RoleRefs<Roles, Name> = Name extends keyof Roles & string
     : never
   : never;
 
+/** Whether nothing is known of the actions of a domain, so that any intent must be allowed. */
+export type IsUnknown<D extends Domain> =
+  IsUntyped<D> extends true ? (string extends ActionName<D> ? true : false) : false;
+
+/**
+ * An action with its arguments and the role that proposes it. A domain that declares no roles has
+ * one, which need not be named.
+ */
+export type IntentOf<D extends Domain, Name extends ActionName<D>> = {
+  readonly action: Name;
+  readonly args: ArgsOf<D, Name>;
+} & (IsUntyped<D> extends true
+  ? { readonly role?: string | { readonly name: string; readonly params: RoleParams } }
+  : { readonly role: RoleFor<D, Name> });
+
 /** The parameters of a named role, required if the role has some. */
 export type RoleArguments<D extends Domain, Name> =
   IsUntyped<D> extends true

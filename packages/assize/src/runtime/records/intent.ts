@@ -12,13 +12,12 @@ import {
 } from '#canon';
 import {
   type ActionName,
-  type ArgsOf,
   BUILT_IN_ROLE,
   type Domain,
   type Intent,
-  type IsUntyped,
+  type IntentOf,
+  type IsUnknown,
   type Observed,
-  type RoleFor,
 } from '#kernel';
 import type { BlobRow, Hash, Observation, RoleRef } from '#ledger';
 import type { WritChain } from '../authority/writs.ts';
@@ -30,7 +29,8 @@ import { type CommitPlan, isToolObservation } from './tool-authority.ts';
 /** The intent of an agent in any domain, as parsed from JSON. */
 export interface ProposalInput extends ProposalOptions {
   readonly action: string;
-  readonly role: string | RoleRef;
+  /** Default: the only role of the action's process, if it has no parameters. */
+  readonly role?: string | RoleRef | undefined;
   readonly args: unknown;
 }
 
@@ -86,15 +86,11 @@ export interface PreconditionInput {
  * role that performs its process. A role may be given by name alone only if it has no parameters.
  */
 export type Proposal<D extends Domain> =
-  IsUntyped<D> extends true
+  IsUnknown<D> extends true
     ? ProposalInput
     : { readonly [Name in ActionName<D>]: ProposalOf<D, Name> }[ActionName<D>];
 
-interface ProposalOf<D extends Domain, Name extends ActionName<D>> extends ProposalOptions {
-  readonly action: Name;
-  readonly role: RoleFor<D, Name>;
-  readonly args: ArgsOf<D, Name>;
-}
+type ProposalOf<D extends Domain, Name extends ActionName<D>> = ProposalOptions & IntentOf<D, Name>;
 
 export type ObservationInput =
   /** `sensitive`: stored by salted hash, and erasable. */
@@ -249,7 +245,7 @@ export function parseIntent(
   domain: Domain,
 ): Intent {
   checkIntent(NOT_EMPTY, action, 'proposal.action');
-  const read = roleOf(role);
+  const read = roleOf(role ?? onlyRoleFor(domain, action));
   checkIntent(ARGS, args, 'proposal.args');
   const given = copied('The arguments', args, FOREIGN);
   if (domain.texts === 'exact' || !Object.hasOwn(domain.actions, action))
@@ -352,6 +348,17 @@ function isName(value: unknown): value is string {
 
 function isGiven(value: unknown): boolean {
   return value !== undefined;
+}
+
+/** The only role that can propose an action, if it has no parameters. @throws RuntimeError */
+function onlyRoleFor({ actions, roles }: Domain, action: string): string {
+  const process = Object.hasOwn(actions, action) ? actions[action]?.process : undefined;
+  const names = Object.keys(roles).filter(
+    (name) => process === undefined || roles[name]?.processes.includes(process),
+  );
+  const [only, ...others] = names;
+  if (only !== undefined && others.length === 0 && !roles[only]?.params?.length) return only;
+  throw badIntent(`the proposal names no role; ${action} can be proposed as ${names.join(' or ')}`);
 }
 
 function roleOf(role: string | RoleRef): RoleRef {

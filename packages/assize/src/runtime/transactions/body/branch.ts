@@ -1,16 +1,7 @@
 import { deepFreeze, type Json } from '#base';
 import { copyJson } from '#canon';
 import { type Claim, EffectError, type PlannedCalls, type StagedCall, type Tool } from '#effects';
-import type {
-  ActionName,
-  ArgsOf,
-  Cost,
-  Domain,
-  InputCall,
-  Intent,
-  IsUntyped,
-  RoleFor,
-} from '#kernel';
+import type { ActionName, Cost, Domain, InputCall, Intent, IntentOf, IsUnknown } from '#kernel';
 import type { ObservationInput } from '../../records/intent.ts';
 import {
   inputObservation,
@@ -27,23 +18,19 @@ import { UnawaitedCalls } from './unawaited.ts';
 /** The action of the domain that a transaction commits with. */
 export interface TransactionIntent {
   readonly action: string;
-  readonly role:
+  /** Default: the only role of the action's process, if it has no parameters. */
+  readonly role?:
     | string
-    | { readonly name: string; readonly params: { readonly [param: string]: string } };
+    | { readonly name: string; readonly params: { readonly [param: string]: string } }
+    | undefined;
   readonly args: unknown;
 }
 
 /** The same in a known domain: one of its actions, with its role and arguments. */
 export type TransactionIntentOf<D extends Domain> =
-  IsUntyped<D> extends true
+  IsUnknown<D> extends true
     ? TransactionIntent
-    : {
-        readonly [Name in ActionName<D>]: {
-          readonly action: Name;
-          readonly role: RoleFor<D, Name>;
-          readonly args: ArgsOf<D, Name>;
-        };
-      }[ActionName<D>];
+    : { readonly [Name in ActionName<D>]: IntentOf<D, Name> }[ActionName<D>];
 
 /** A call and its claims. */
 interface ClaimedCall {
