@@ -15,7 +15,8 @@ const WORDS = new RegExp(`^(.*?)\\s*(?:${TIME}(?:\\s*(?:to|until|-|–)\\s*${TIM
 /**
  * The span that a person means, by the clock of this browser: `7d`, `yesterday`,
  * `yesterday 14:00 to 14:10`, `14:05`, `28 Nov`, `2026-11-28 09:00 to 12:00`, `last week`,
- * `March`. A time alone is its minute. A time before the first one is of the next day. Undefined: the words are not understood.
+ * `March`. A time alone is its minute. A time before the first one is of the next day. Undefined:
+ * the words are not understood.
  */
 export function spanOf(words: string, now: Date): Span | undefined {
   const text = words.trim().toLowerCase();

@@ -238,7 +238,7 @@ const propose = operation({
 /** Items with words are few: the others of a large plan keep those of the plan. */
 const WORDED_MAX = 100;
 
-/** What remains, with what its entry asked for, and the proposal that takes it back. */
+/** The remaining items in words, each with the proposal that takes it back. */
 function tasksOf(service: AuditService, remains: readonly RemainingItem[]) {
   const values = new ValueReader(service.store);
   const task = async (item: RemainingItem) => {

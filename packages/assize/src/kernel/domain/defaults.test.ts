@@ -1,4 +1,4 @@
-/** What a domain leaves out, compared with the same domain that names it. */
+/** A domain that leaves parts out, compared with the same domain that names them. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -25,9 +25,11 @@ describe('a domain without processes and roles', () => {
     expect(define({}).declared).toMatchObject({ processes: named.processes, roles: named.roles });
   });
 
-  test('covers every member of any state, whatever its name', () => {
+  test('covers every member of any state', () => {
+    // No footprint can name a member whose name is that of a place for any key or parameter.
+    const name = fc.string({ minLength: 1 }).filter((text) => !/^(?:\*|\{.*\})$/s.test(text));
     fc.assert(
-      fc.property(fc.uniqueArray(fc.string({ minLength: 1 }), { maxLength: 5 }), (names) => {
+      fc.property(fc.uniqueArray(name, { maxLength: 5 }), (names) => {
         const shape = Object.fromEntries(names.map((name) => [name, z.number()]));
         const { writes } = define({ state: z.object(shape) }).bind('state', {});
         expect(writes.map(({ segments }) => segments)).toEqual(

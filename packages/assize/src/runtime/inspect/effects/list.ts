@@ -46,7 +46,7 @@ const LIMIT = 100;
 /** A tool transaction as the effect log has it. Records not yet written are missing here. */
 export interface EffectTransaction {
   readonly epoch: number;
-  /** Rises with each record of the transaction. A decision can name the version that it is about. */
+  /** Rises with each record of the transaction. A decision can name the version it is about. */
   readonly version: number;
   readonly trajectoryId: string;
   /**
