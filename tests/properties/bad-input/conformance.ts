@@ -9,6 +9,5 @@ export const CONFORMANCE: Readonly<Record<string, Case | Exempt>> = {
   serveDriver: exempt('serves standard input, which ends the process'),
   cellOf: exempt(MADE),
   conformanceMarkdown: exempt(MADE),
-  conformanceSummary: exempt(MADE),
   unjudgedReport: exempt(MADE),
 };

@@ -27,7 +27,6 @@ import {
   type ConformanceReport,
   cellOf,
   conformanceMarkdown,
-  conformanceSummary,
   type DriverCommand,
   runConformance,
   SCENARIOS,
@@ -143,8 +142,8 @@ function nameOf(driver: DriverCommand): string {
   return typeof driver === 'string' ? driver : basename(driver.at(-1) ?? driver[0]);
 }
 
-/** The marks of the table, and of the summary. */
-const MARKED = /(<!-- conformance( summary)?: begin[^\n]*-->\n)[\s\S]*?(<!-- conformance: end -->)/;
+/** The marks of the table. */
+const MARKED = /(<!-- conformance: begin[^\n]*-->\n)[\s\S]*?(<!-- conformance: end -->)/;
 
 /** The text of a file with the marks. @throws CliError `bad_input` */
 function readMarked(file: string): string {
@@ -157,8 +156,8 @@ function readMarked(file: string): string {
 }
 
 function putBetweenMarks(file: string, reports: readonly ConformanceReport[]): void {
-  const put = (_: string, begin: string, isSummary: string | undefined, end: string): string =>
-    `${begin}\n${(isSummary === undefined ? conformanceMarkdown : conformanceSummary)(reports)}\n${end}`;
+  const put = (_: string, begin: string, end: string): string =>
+    `${begin}\n${conformanceMarkdown(reports)}\n${end}`;
   replaceFile(file, readMarked(file).replace(MARKED, put));
 }
 

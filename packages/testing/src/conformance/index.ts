@@ -32,5 +32,5 @@ export {
 } from './run-conformance.ts';
 export { CORE_SCENARIOS, SCENARIOS } from './scenarios/all.ts';
 export type { Effect } from './sink/effect.ts';
-export { cellOf, conformanceMarkdown, conformanceSummary } from './table.ts';
+export { cellOf, conformanceMarkdown } from './table.ts';
 export { unjudgedReport } from './unjudged-report.ts';

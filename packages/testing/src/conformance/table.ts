@@ -43,26 +43,6 @@ export function conformanceMarkdown(reports: readonly ConformanceReport[]): stri
   return `${[...table, '', ...reports.flatMap(notesOf)].join('\n')}\n`;
 }
 
-/** A row for each driver: how many scenarios it passes, and how it fails the others. */
-export function conformanceSummary(reports: readonly ConformanceReport[]): string {
-  const rows = reports.map(({ driver, verdicts }) => {
-    const judged = verdicts.filter(({ verdict }) => verdict !== 'n.a.');
-    const passed = judged.filter(({ verdict }) => verdict === 'pass');
-    return [driver, `${passed.length} of ${judged.length}`, failuresOf(judged)];
-  });
-  const table = [['runtime', 'passes', 'fails'], ['---', '---', '---'], ...rows];
-  return `${table.map((cells) => `| ${cells.map(escaped).join(' | ')} |`).join('\n')}\n`;
-}
-
-/** The failed scenarios, by the words of their first finding. */
-function failuresOf(verdicts: readonly ScenarioVerdict[]): string {
-  const failed = verdicts.filter(({ verdict }) => verdict !== 'pass');
-  const byWords = Map.groupBy(failed, (verdict) => cellOf(verdict).replace(/^fail: /, ''));
-  return [...byWords]
-    .map(([words, of]) => `${words}: ${of.map(({ scenario }) => `\`${scenario}\``).join(', ')}`)
-    .join('; ');
-}
-
 /** The versions of a driver, and its reasons for scenarios that are not applicable. */
 function notesOf({ driver, versions, verdicts }: ConformanceReport): string[] {
   const packages = Object.entries(versions).map(([name, version]) => `\`${name}\` ${version}`);
