@@ -14,7 +14,7 @@ const LIMITS: Readonly<Record<string, readonly [lines: number, tokens: number]>>
   assize: [89.7, 544.7],
   '@assize/postgres': [8.4, 39.5],
   '@assize/command': [5.3, 31.1],
-  '@assize/cli': [13.4, 83.6],
+  '@assize/cli': [13.4, 83.8],
   '@assize/server': [14.2, 96.4],
   '@assize/testing': [15.5, 133],
   '@assize/gate': [32.3, 234.5],

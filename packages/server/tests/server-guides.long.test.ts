@@ -1,5 +1,6 @@
 /** The guides of the server, followed as they stand. */
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { blockOf } from '../../../tests/support/process/guide-files.ts';
@@ -44,6 +45,24 @@ test.skipIf(!python)('python.md, from an empty folder, which also needs python3'
   await guide.follow('python.md', ['sh install']);
   expectShown(7);
   expect(guide.sh('assize log calls')).toMatch(/committed .* resolves \w+ as manager:grace/);
+});
+
+test('rules-start.md, from an empty folder, whose steps init prints', async () => {
+  const page = 'rules-start.md';
+  const { next } = JSON.parse(guide.sh(`${blockOf(page, 'sh init').trim()} --json`)) as {
+    next: string[];
+  };
+  const written = () => readFileSync(join(guide.folder, 'assize.yaml'), 'utf8');
+  const rules = written();
+  await guide.follow(page, ['sh init']);
+  expect(written()).toBe(rules);
+  expectShown(5);
+  // The calls of the printed steps are those of the page, so each has its answer already.
+  const asked = next.filter((step) => step.startsWith('curl '));
+  const decisions = asked.map((step) => JSON.parse(guide.sh(step)).decision);
+  expect(decisions).toEqual(['begun', 'begun', 'denied']);
+  expect(next.at(-1)).toMatch(/^npx assize token sign-in human:you/);
+  expect(guide.sh('assize log calls')).toMatch(/committed .* resolves \w+ as human:you/);
 });
 
 test('rules-file-serve.md, from an empty folder', async () => {

@@ -149,6 +149,7 @@ export const IGNORED: readonly string[] = [
   '*.db',
   '*.db-*',
   '*.db.*',
+  '*.token',
   'node_modules/',
   'payments/',
 ];

@@ -16,21 +16,27 @@ import { CONFIG_FILES } from 'assize/internal/config';
 import type { Command } from 'commander';
 import { IGNORED, PROJECT_FILES, SHARED_FILES } from './files.ts';
 import { nextSteps } from './next-steps.ts';
+import { RULES_FILES } from './rules-files.ts';
+
+interface Options extends StorelessOptions {
+  readonly rules?: boolean;
+}
 
 export function init(program: Command): void {
   const command = program.command('init');
   withoutStore(
     command
-      .description('write a project: a config, a domain with its test, and a tool')
-      .argument('[folder]', 'folder of the project', '.'),
+      .description('write a project: a config, a domain with its test, and a tool; or only rules')
+      .argument('[folder]', 'folder of the project', '.')
+      .option('--rules', 'write a config and a rules file for calls of tools, without TypeScript'),
   )
     .addHelpText(
       'after',
       'No file is overwritten. An existing package.json or tsconfig.json is left as it is, and .gitignore gets missing lines.',
     )
     .action(
-      inSession(async ({ json, out }, _options: StorelessOptions, folder: string) => {
-        const files = filesFor(folder);
+      inSession(async ({ json, out }, { rules = false }: Options, folder: string) => {
+        const files = filesFor(folder, rules);
         const ignore = ignoreFor(folder);
         writeNew(files, false);
         if (ignore !== undefined) replaceFile(join(folder, '.gitignore'), ignore);
@@ -38,7 +44,7 @@ export function init(program: Command): void {
           ...files.map(([path]) => path),
           ...(ignore === undefined ? [] : [join(folder, '.gitignore')]),
         ];
-        const next = nextSteps(folder, (name) => written.includes(join(folder, name)));
+        const next = nextSteps(folder, rules, (name) => written.includes(join(folder, name)));
         if (json) out.document({ folder, files: written, next });
         else {
           for (const path of written) out.line(line`${path}`);
@@ -52,8 +58,8 @@ export function init(program: Command): void {
 }
 
 /** The files to write. @throws CliError `usage` if one of the project's own files exists */
-function filesFor(folder: string): (readonly [path: string, text: string])[] {
-  const own = Object.entries(PROJECT_FILES).map(
+function filesFor(folder: string, rules: boolean): (readonly [path: string, text: string])[] {
+  const own = Object.entries(rules ? RULES_FILES : PROJECT_FILES).map(
     ([name, text]) => [join(folder, name), text] as const,
   );
   const there = [
@@ -65,7 +71,7 @@ function filesFor(folder: string): (readonly [path: string, text: string])[] {
       'usage',
       `The folder has ${[...new Set(there)].join(', ')} already, and no file is overwritten. Name another folder.`,
     );
-  const shared = Object.entries(SHARED_FILES).map(
+  const shared = Object.entries(rules ? {} : SHARED_FILES).map(
     ([name, text]) => [join(folder, name), text] as const,
   );
   return [...own, ...shared.filter(([path]) => !existsSync(path))];

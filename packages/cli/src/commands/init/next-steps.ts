@@ -1,9 +1,12 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { cloneFolder, installedVersion } from '@assize/command';
+import { RULES_STEPS } from './rules-files.ts';
 
 /** The packages that the written files import, and those that test and check them. */
 const IMPORTED = ['assize', '@assize/cli', 'zod'];
+/** The packages of the command. */
+const COMMAND = ['assize', '@assize/cli'];
 const FOR_WORK = ['node', 'typescript', '@types/node', 'vitest', 'fast-check', '@assize/testing'];
 /** TypeScript runs without a build on this line of Node. */
 const NODE = 'node@24';
@@ -15,16 +18,25 @@ const PACKED = './assize-*.tgz';
  * has already, as every folder in a clone does, are not installed again. `isNew`: whether `init`
  * wrote the file.
  */
-export function nextSteps(folder: string, isNew: (name: string) => boolean): readonly string[] {
+export function nextSteps(
+  folder: string,
+  rules: boolean,
+  isNew: (name: string) => boolean,
+): readonly string[] {
   const missing = (names: readonly string[]): string[] =>
     names.filter((name) => !has(folder, name));
-  const imported = sourcesOf(missing(IMPORTED));
+  const imported = sourcesOf(missing(rules ? COMMAND : IMPORTED));
   const forWork = sourcesOf(missing(FOR_WORK)).filter((source) => !imported.includes(source));
-  return [
-    ...(folder === '.' ? [] : [`cd ${quoted(folder)}`]),
-    ...(isNew('package.json') ? [] : ['npm pkg set type=module scripts.test="vitest run"']),
-    ...([...imported, ...forWork].includes(PACKED) ? packed(folder) : []),
+  const enter = folder === '.' ? [] : [`cd ${quoted(folder)}`];
+  const install = [
+    ...([...imported, ...(rules ? [] : forWork)].includes(PACKED) ? packed(folder) : []),
     ...(imported.length > 0 ? [`npm install ${imported.join(' ')}`] : []),
+  ];
+  if (rules) return [...enter, ...install, ...RULES_STEPS];
+  return [
+    ...enter,
+    ...(isNew('package.json') ? [] : ['npm pkg set type=module scripts.test="vitest run"']),
+    ...install,
     ...(forWork.length > 0 ? [`npm install --save-dev ${forWork.join(' ')}`] : []),
     'npm test',
     'npx assize create expenses',
