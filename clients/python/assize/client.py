@@ -174,20 +174,21 @@ class Proposals(_Part):
         *,
         key: str,
         action: str,
-        role: str | Role,
         args: object,
+        role: str | Role | None = None,
         observations: Sequence[Observation] = (),
         wait: float = 0.0,
     ) -> Ruling:
         """Proposes an action. The same key again is the same proposal, and has its ruling.
 
+        Without `role`, the only role that can propose the action is taken, if it has no parameters.
         `wait`: how long a person may take. Raises Problem `idempotency_conflict` for a key with
         other arguments.
         """
         if re.fullmatch(r"[\x21-\x7e]{1,512}", key) is None:
             raise ValueError("An idempotency key has 1 to 512 visible ASCII characters.")
         seconds = _whole(wait, WAIT_MAX)
-        body: dict[str, object] = {"action": action, "role": role, "args": args}
+        body: dict[str, object] = {"action": action, "args": args, **_given(role=role)}
         if observations:
             body["observations"] = [dict(one) for one in observations]
         headers = {"Idempotency-Key": key, "Prefer": f"wait={seconds}"}
@@ -203,10 +204,10 @@ class Proposals(_Part):
         return cast("list[KeyedResult]", self._send("POST", f"{_at(trajectory)}/proposals/many", body=body)["results"])
 
     def judge(
-        self, trajectory: str, *, action: str, role: str | Role, args: object, at: str | None = None
+        self, trajectory: str, *, action: str, args: object, role: str | Role | None = None, at: str | None = None
     ) -> dict[str, Any]:
         """The ruling that a proposal would get, now or after the entry `at`. Nothing is recorded."""
-        body: dict[str, object] = {"action": action, "role": role, "args": args, **_given(at=at)}
+        body: dict[str, object] = {"action": action, "args": args, **_given(role=role, at=at)}
         return self._send("POST", f"{_at(trajectory)}/judge", body=body)
 
     def ruling(self, trajectory: str, key: str) -> Ruling:

@@ -9,7 +9,7 @@ import { progressOf } from '../../../packages/server/src/notices/progress.ts';
 
 /** The ports of a sender of notices to the cards of a store, as a server makes them. */
 export function noticePorts(store: Store, assize: Assize, domains: readonly Domain[]) {
-  const ports = { assize, store, actions: new DomainActions(store, domains), tools: [] };
+  const ports = { assize, store, actions: new DomainActions(store, domains) };
   return {
     cardOf: (row: EntryRow) => noticeCard(ports, row),
     progressOf: (row: EntryRow) => progressOf({ ...ports, clock: systemClock }, row),

@@ -36,7 +36,11 @@ export function ResolveForm({ call, transaction, onLeft }: ResolveProps) {
     const done = await resolve
       .mutateAsync({ as, evidence, version, ...(needsConfirm && { confirm }) })
       .catch(() => undefined);
-    if (done === undefined) return;
+    // The next decision is about what the page shows then.
+    if (done === undefined) {
+      setAs(undefined);
+      return;
+    }
     // The written text is about the attempt before: another one needs another decision.
     setAs(undefined);
     setEvidence('');

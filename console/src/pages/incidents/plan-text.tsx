@@ -1,7 +1,7 @@
 import { Anchor, List, Stack, Text, Title } from '@mantine/core';
 import { Link } from 'wouter';
-import { proposalHref } from '../../parts/addresses.ts';
-import { EntryLink } from '../../parts/entry-link.tsx';
+import { timelineHref } from '../../parts/addresses.ts';
+import { EntryLink, useEntry } from '../../parts/entry-link.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
 import { useHead } from '../timeline/entries-query.ts';
 import type { Plan, Step } from './incidents-query.ts';
@@ -33,7 +33,7 @@ export function PlanText({ steps, remains }: Pick<Plan, 'steps' | 'remains'>) {
               {remains.length === 1 ? '1 item remains' : `${remains.length} items remain`}
             </Title>
             <List size="sm" spacing={4}>
-              {remains.map(({ what, entry, title, why, advice, correction }) => (
+              {remains.map(({ what, entry, title, why, advice }) => (
                 <List.Item key={`${what} ${entry}`}>
                   {title !== undefined && (
                     <>
@@ -46,12 +46,7 @@ export function PlanText({ steps, remains }: Pick<Plan, 'steps' | 'remains'>) {
                   <Inert>{what.replace(HASH, (hash) => `${hash.slice(0, 12)}…`)}</Inert>
                   {entry !== undefined && (
                     <>
-                      , <EntryLink id={entry} />
-                    </>
-                  )}
-                  {correction !== undefined && (
-                    <>
-                      , <CorrectionLink correction={correction} />
+                      , <EntryLink id={entry} />, <CorrectionLink entry={entry} />
                     </>
                   )}
                   <Text size="sm" c="dimmed" className="wraps">
@@ -67,21 +62,23 @@ export function PlanText({ steps, remains }: Pick<Plan, 'steps' | 'remains'>) {
   );
 }
 
-type Correction = NonNullable<Plan['remains'][number]['correction']>;
+/** Opens a proposal at the present state of the entry's trajectory. */
+function CorrectionLink({ entry }: { readonly entry: string }) {
+  const trajectory = useEntry(entry).data?.trajectory_id;
+  return trajectory === undefined ? null : <ProposalLink trajectory={trajectory} />;
+}
 
-/** Opens the proposal that the domain declares, at the present state. */
-function CorrectionLink({ correction }: { readonly correction: Correction }) {
-  const { trajectory_id, ...proposal } = correction;
-  const { data: head } = useHead(trajectory_id);
+function ProposalLink({ trajectory }: { readonly trajectory: string }) {
+  const { data: head } = useHead(trajectory);
   if (head === undefined) return null;
   return (
     <Anchor
       component={Link}
-      href={proposalHref(trajectory_id, head, proposal)}
+      href={`${timelineHref(trajectory, head)}?view=try`}
       size="sm"
       underline="always"
     >
-      propose <Inert>{proposal.action}</Inert>
+      propose a correction
     </Anchor>
   );
 }

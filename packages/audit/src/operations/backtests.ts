@@ -15,7 +15,7 @@ import type { Domain } from 'assize/internal/kernel';
 import { z } from 'zod';
 import { backtestStore } from '#replay';
 import { type AuditService, operation } from './service.ts';
-import { titleOf } from './titles.ts';
+import { titled } from './titles.ts';
 
 const verdictDifferenceForm = z
   .looseObject({
@@ -137,16 +137,11 @@ const backtest = operation({
       ...(toSeq !== undefined && { toSeq }),
       ...(limit !== undefined && { limit }),
     });
-    const titled = reports.map(async (report) => ({
+    const worded = reports.map(async (report) => ({
       ...report,
-      differences: await Promise.all(
-        report.differences.map(async (one) => ({
-          ...one,
-          title: await titleOf(service, one.entry_id),
-        })),
-      ),
+      differences: await titled(service, report.differences, (one) => one.entry_id),
     }));
-    return { body: { reports: (await Promise.all(titled)) as never } };
+    return { body: { reports: (await Promise.all(worded)) as never } };
   },
 });
 

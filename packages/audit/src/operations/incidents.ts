@@ -2,24 +2,20 @@ import {
   ADMINS,
   hash,
   instant,
-  json,
   name,
   type Operation,
   PAGE_DEFAULT,
   page,
   READERS,
-  roleForm,
 } from '@assize/command/operation';
 import { INCIDENTS } from 'assize/internal/config';
-import { ValueReader } from 'assize/internal/ledger';
 import { Trajectory } from 'assize/internal/runtime';
-import { leftInState } from 'assize/internal/views';
 import { z } from 'zod';
 import { blastDocument, blastRadius, DERIVATIONS } from '#blast';
 import type { IncidentState, RemainingItem } from '#incident-domain';
 import { incidentDocument, openIncident, openIncidentTrajectory, planResponse } from '#incidents';
 import { type AuditService, operation } from './service.ts';
-import { titleOf } from './titles.ts';
+import { titled } from './titles.ts';
 
 /** Where an incident begins: exactly one name, and the period in which it counts. */
 const startForm = {
@@ -147,15 +143,6 @@ const remainingForm = z
     title: z.string().optional().describe('what the entry asked for, in words'),
     why: z.string(),
     advice: z.string(),
-    correction: z
-      .strictObject({
-        trajectory_id: z.string(),
-        action: z.string(),
-        role: roleForm,
-        args: json,
-      })
-      .optional()
-      .describe('the proposal that the domain declares for a failure of the action'),
   })
   .meta({ id: 'RemainingItem', description: 'A consequence that no step undoes.' });
 
@@ -215,8 +202,8 @@ const propose = operation({
       holdersIn: (trajectoryId) => grants.holdersIn(trajectoryId),
     });
     const { steps, remains } = planned;
-    const tasks = await tasksOf(service, remains);
-    if (isDry) return { body: { steps, remains: tasks } as never };
+    const worded = await inWords(service, remains);
+    if (isDry) return { body: { steps, remains: worded } as never };
     const { incident, trajectoryId, status, pending } = await openIncident(assize, {
       ...{ plan: planned, because, openedBy: caller.name, idempotencyKey: key },
       writFor: async (action, _, trajectory) =>
@@ -230,32 +217,14 @@ const propose = operation({
     };
     return {
       status: status === 'proposed' ? 201 : 200,
-      body: { steps, remains: tasks, ...named } as never,
+      body: { steps, remains: worded, ...named } as never,
     };
   },
 });
 
-/** Items with words are few: the others of a large plan keep those of the plan. */
-const WORDED_MAX = 100;
-
-/** The remaining items in words, each with the proposal that takes it back. */
-function tasksOf(service: AuditService, remains: readonly RemainingItem[]) {
-  const values = new ValueReader(service.store);
-  const task = async (item: RemainingItem) => {
-    const row = item.entry === undefined ? undefined : await service.store.resolve(item.entry);
-    if (row === undefined) return item;
-    const title = await titleOf(service, row.id);
-    const actions = await service.actions.of(row.trajectory_id);
-    const left = await leftInState(service.store, values, row.id, actions);
-    return {
-      ...item,
-      ...(title !== undefined && { title }),
-      ...(left?.correction && {
-        correction: { trajectory_id: row.trajectory_id, ...left.correction },
-      }),
-    };
-  };
-  return Promise.all(remains.map((item, n) => (n < WORDED_MAX ? task(item) : item)));
+/** The remaining items, with the words of their entries. */
+function inWords(service: AuditService, remains: readonly RemainingItem[]) {
+  return titled(service, remains, ({ entry }) => entry);
 }
 
 const list = operation({
@@ -289,7 +258,7 @@ const list = operation({
     const newest = documents.sort((a, b) => (a.opened_at < b.opened_at ? 1 : -1)).slice(0, limit);
     const listed = newest.map(async (one) => ({
       ...one,
-      remains: await tasksOf(service, one.remains),
+      remains: await inWords(service, one.remains),
     }));
     return { body: { incidents: (await Promise.all(listed)) as never } };
   },

@@ -38,7 +38,7 @@ import { type Command, Option } from 'commander';
 
 interface Options extends SharedOptions, ActingOptions {
   readonly role?: string;
-  readonly params: Json;
+  readonly params?: Json;
   readonly args: Json;
   readonly writ?: string;
   readonly as?: string;
@@ -54,7 +54,7 @@ export function propose(program: Command): void {
       .argument('<trajectory>', 'trajectory of the action')
       .argument('<action>', 'action of the domain')
       .option('--role <name>', 'role that performs the action (default: the only one)')
-      .option('--params <json>', 'parameters of the role', jsonOption, {})
+      .option('--params <json>', 'parameters of the role', jsonOption)
       .requiredOption('--args <json>', 'arguments of the action', jsonOption)
       .addOption(
         new Option(
@@ -88,7 +88,9 @@ export function propose(program: Command): void {
         const writOf = proposerOf(session.storeUrl, options, action);
         return session.withStore('existing', async (store) => {
           await headOf(store, trajectoryId);
-          const { wait, principal, key, role, params, args } = options;
+          const { wait, principal, key, role, params = {}, args } = options;
+          if (role === undefined && options.params !== undefined)
+            throw new CliError('usage', 'The parameters are those of a role. Pass --role too.');
           const tools = await loadTools(options.tools);
           const recovery = readRecoveryKey(options.recoveryKey);
           const assize = await openAssize(

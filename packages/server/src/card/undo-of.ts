@@ -22,7 +22,7 @@ export function undoOf(
 ): Undo | undefined {
   const made = tools.flatMap((call): Undo[] => {
     if (!('tool' in call) || call.class === undefined) return [];
-    const can = call.class.reversibility === 'reversible';
+    const can = call.class.reversibility !== 'irreversible';
     // The runtime compensates no call whose transaction has ended.
     return [{ can, ...(can && { by: 'another proposal' }) }];
   });

@@ -17,8 +17,10 @@ import {
   roleForm,
   ServerError,
 } from '@assize/command/operation';
+import { isAssizeError } from 'assize/internal/base';
 import { conflicts, readClaim } from 'assize/internal/effects';
 import { type Hash, observationsOf, readRow, ValueReader } from 'assize/internal/ledger';
+import type { Trajectory } from 'assize/internal/runtime';
 import {
   type CallTexts,
   callTextsOf,
@@ -236,12 +238,7 @@ const resolve = operation({
   run: async ({ path, body, caller, service, signal }) => {
     const transaction = await transactionOf({ caller, service }, path.epoch);
     const trajectory = await service.assize.open(transaction.trajectory_id);
-    const commit = transaction.entry_id && (await service.store.resolve(transaction.entry_id));
-    const observations = commit ? observationsOf(readRow(commit).payload) : [];
-    await requireOther({ caller, service }, trajectory, {
-      writ_id: transaction['writ'] as Hash,
-      observations,
-    });
+    await requireNotRequester({ caller, service }, trajectory, transaction);
     const isAdmin = caller.kinds.includes('admin');
     const now = service.clock.now();
     await service.assize.resolveEffect(
@@ -318,11 +315,36 @@ interface Asked {
 }
 
 /** As `effects.resolve` decides. */
-async function maySettle({ caller, service }: Asked, trajectoryId: string): Promise<boolean> {
-  if (caller.kinds.includes('admin')) return true;
-  if (!caller.kinds.includes('counselor')) return false;
-  const trajectory = await readableIn(service.assize, trajectoryId);
-  return trajectory !== undefined && isOperator(trajectory, caller.name);
+async function maySettle(asked: Asked, transaction: Settled): Promise<boolean> {
+  const { caller, service } = asked;
+  const isAdmin = caller.kinds.includes('admin');
+  if (!isAdmin && !caller.kinds.includes('counselor')) return false;
+  const trajectory = await readableIn(service.assize, transaction.trajectory_id);
+  if (trajectory === undefined || !(isAdmin || isOperator(trajectory, caller.name))) return false;
+  return requireNotRequester(asked, trajectory, transaction).then(
+    () => true,
+    (error: unknown) => {
+      if (isAssizeError(error, 'unauthorised_counselor')) return false;
+      throw error;
+    },
+  );
+}
+
+interface Settled {
+  readonly trajectory_id: string;
+  readonly writ: Hash;
+  readonly entry_id?: Hash | undefined;
+}
+
+/** Nobody settles the calls of an own request, or of an agent with a token of the same person. */
+async function requireNotRequester(
+  asked: Asked,
+  trajectory: Trajectory,
+  { writ, entry_id }: Settled,
+): Promise<void> {
+  const commit = entry_id && (await asked.service.store.resolve(entry_id));
+  const observations = commit ? observationsOf(readRow(commit).payload) : [];
+  await requireOther(asked, trajectory, { writ_id: writ, observations });
 }
 
 async function viewsOf(
@@ -340,7 +362,7 @@ async function viewsOf(
     });
     const isInDoubt = effects.some((effect) => effect.needs_human);
     const settle = isInDoubt && {
-      may_settle: await maySettle({ caller, service }, one.trajectoryId),
+      may_settle: await maySettle({ caller, service }, view),
     };
     views.push({ ...view, ...words, ...settle, effects: titled } as never);
   }

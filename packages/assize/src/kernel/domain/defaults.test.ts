@@ -41,6 +41,19 @@ describe('a domain without processes and roles', () => {
     expect(all?.segments).toHaveLength(1);
   });
 
+  test('needs a state with members', () => {
+    const either = z.discriminatedUnion('is', [
+      z.object({ is: z.literal('a') }),
+      z.object({ is: z.literal('b') }),
+    ]);
+    expect(() => define({ state: either })).toThrow('name its processes');
+  });
+
+  test('takes a member that is undefined for an absent one', () => {
+    const actions = { act: { ...act, process: undefined } };
+    expect(define({ processes: undefined, roles: undefined, actions }).hash).toBe(define({}).hash);
+  });
+
   test('keeps what it names', () => {
     const processes = { one: { writes: ['/a'] }, two: { writes: ['/b'] } };
     const both = { act: { ...act, process: 'two' } };

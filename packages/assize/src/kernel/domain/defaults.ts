@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { escapeSegment } from '#canon';
 import type { ActionSpec } from './domain.ts';
 import type { DomainSpec } from './domain-spec.ts';
+import { invalid } from './invalid-domain.ts';
 import { partsOf } from './schema.ts';
 
 /** A declaration with its processes, its roles, and the process of each action. */
@@ -16,22 +17,26 @@ export type CompleteSpec<Schema extends z.ZodType = any> = DomainSpec<Schema, an
 export function completed<Schema extends z.ZodType>(
   spec: DomainSpec<Schema, any>,
 ): CompleteSpec<Schema> {
-  const processes = spec.processes ?? { state: { writes: placesIn(spec.state) } };
+  const processes = spec.processes ?? { state: { writes: placesIn(spec) } };
   const names = Object.keys(processes);
   const roles = spec.roles ?? { agent: { processes: names } };
-  const only = names.length === 1 ? { process: names[0] } : {};
+  const only = names.length === 1 ? names[0] : undefined;
   const actions = Object.fromEntries(
     Object.entries(spec.actions as Record<string, ActionSpec>).map(([name, action]) => [
       name,
-      { ...only, ...action },
+      { ...action, process: action.process ?? only },
     ]),
   );
   return { ...spec, processes, roles, actions } as CompleteSpec<Schema>;
 }
 
-/** A pointer for each member of the state. */
-function placesIn(state: z.ZodType): string[] {
+/** A pointer for each member of the state. @throws KernelError `invalid_domain` */
+function placesIn({ name, state }: DomainSpec<any, any>): string[] {
   const { members, every } = partsOf(state) ?? {};
-  if (every !== undefined) return ['/*'];
-  return [...(members?.keys() ?? [])].map((name) => `/${escapeSegment(name)}`);
+  if (members === undefined)
+    throw invalid(
+      name,
+      'its state is neither an object nor a record or a list; name its processes',
+    );
+  return every === undefined ? [...members.keys()].map((key) => `/${escapeSegment(key)}`) : ['/*'];
 }

@@ -35,7 +35,7 @@ describe('a proposal without a role', () => {
     ['no role performs the process', { roles: { clerk: ROLES.clerk } }, 'second'],
   ])('is refused where %s', (_, change, action) => {
     expect(() => parseIntent({ action, args: {} }, domainWith(change))).toThrow(
-      'the proposal names no role',
+      /names no role, and (?:it can be proposed as|no role of the domain)/,
     );
   });
 });

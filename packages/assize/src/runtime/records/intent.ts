@@ -245,7 +245,7 @@ export function parseIntent(
   domain: Domain,
 ): Intent {
   checkIntent(NOT_EMPTY, action, 'proposal.action');
-  const read = roleOf(role ?? onlyRoleFor(domain, action));
+  const read = roleOf(role === undefined ? onlyRoleFor(domain, action) : role);
   checkIntent(ARGS, args, 'proposal.args');
   const given = copied('The arguments', args, FOREIGN);
   if (domain.texts === 'exact' || !Object.hasOwn(domain.actions, action))
@@ -358,7 +358,11 @@ function onlyRoleFor({ actions, roles }: Domain, action: string): string {
   );
   const [only, ...others] = names;
   if (only !== undefined && others.length === 0 && !roles[only]?.params?.length) return only;
-  throw badIntent(`the proposal names no role; ${action} can be proposed as ${names.join(' or ')}`);
+  const who =
+    names.length === 0
+      ? 'no role of the domain performs its process'
+      : `it can be proposed as ${names.join(' or ')}`;
+  throw badIntent(`the proposal of ${action} names no role, and ${who}`);
 }
 
 function roleOf(role: string | RoleRef): RoleRef {
