@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { gunzipSync } from 'node:zlib';
 import type { Caller } from '@assize/command/operation';
 import { ANYBODY, type Answer } from '@assize/command/operation';
 import { createAdaptorServer } from '@hono/node-server';
@@ -21,7 +22,7 @@ const CALLER: Caller = { name: 'agent:scout', kinds: ['agent'], grants: [], meth
 /** Other work may keep the machine busy. */
 const PATIENCE = { timeout: 60_000 };
 
-/** An application with two operations, and one request of a principal at once. */
+/** An application with three operations, and one request of a principal at once. */
 function appWith(run: () => Promise<Answer>, requestMs = 60_000) {
   const lines: string[] = [];
   const hosts = new Set(['127.0.0.1:4517']);
@@ -36,6 +37,7 @@ function appWith(run: () => Promise<Answer>, requestMs = 60_000) {
     service: {} as never,
     operations: [
       operation({ ...declared, id: 'test.run', path: '/v1/run', run }),
+      operation({ ...declared, id: 'test.post', method: 'post', path: '/v1/run', run }),
       operation({
         ...declared,
         id: 'test.none',
@@ -61,12 +63,35 @@ function appWith(run: () => Promise<Answer>, requestMs = 60_000) {
     stopping: new AbortController().signal,
     open: new OpenRequests(),
   });
-  const ask = async (name: string) =>
-    app.fetch(new Request(`${ORIGIN}/v1/${name}`, { headers: { host: '127.0.0.1:4517' } }));
+  const ask = async (name: string, more: object = {}, method = 'GET') => {
+    const headers = { host: '127.0.0.1:4517', ...more };
+    return app.fetch(new Request(`${ORIGIN}/v1/${name}`, { method, headers }));
+  };
   const isFree = async () => expect((await ask('none')).status).toBe(200);
   const isFull = async () => expect((await ask('none')).status).toBe(429);
   return { app, hosts, ask, isFree, isFull, lines };
 }
+
+test('only a large answer of a GET is compressed, and its tag is weak', async () => {
+  let body: object = { text: 'x'.repeat(5_000) };
+  const { ask } = appWith(async () => ({ body, etag: 'tag' }));
+  const gzip = { 'accept-encoding': 'br, gzip' };
+  const coded = async (headers: object, method?: string) => {
+    const answer = await ask('run', headers, method);
+    const bytes = Buffer.from(await answer.arrayBuffer());
+    const coding = answer.headers.get('content-encoding');
+    const text = coding === 'gzip' ? gunzipSync(bytes) : bytes;
+    expect(JSON.parse(text.toString())).toEqual(body);
+    return [coding, answer.headers.get('etag'), answer.headers.get('vary')];
+  };
+  const plain = [null, '"tag"', null];
+  expect(await coded(gzip)).toEqual(['gzip', 'W/"tag"', 'accept-encoding']);
+  expect(await coded({})).toEqual(plain);
+  expect(await coded(gzip, 'POST')).toEqual(plain);
+  expect((await ask('run', { ...gzip, 'if-none-match': 'W/"tag"' })).status).toBe(304);
+  body = { text: 'x' };
+  expect(await coded(gzip)).toEqual(plain);
+});
 
 test('a late answer is a time-out, and its work counts until its end', async () => {
   const work = Promise.withResolvers<Answer>();

@@ -1,3 +1,5 @@
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import {
   type Answer,
   type Caller,
@@ -73,6 +75,10 @@ const SIGN_IN = /^\/(?:sign-in(?:\/|$)|v1\/session$)/;
 const WAIT_SECONDS_MAX = 300;
 const REQUEST_ID = 'x-request-id';
 const SECURITY_HEADERS = securityHeaders();
+
+/** Smaller answers fit in few packets. */
+const COMPRESSED_MIN = 4_096;
+const compressed = promisify(gzip);
 
 const NOTHING = (): void => undefined;
 const NO_BYTES = new Uint8Array();
@@ -285,12 +291,12 @@ async function answerOf(
 }
 
 /** `onEnd`: called at the end of a stream. */
-function answered(
+async function answered(
   answer: Answer | Response,
   request: Request,
   requireStanding: () => Promise<void>,
   onEnd: () => void,
-): Response {
+): Promise<Response> {
   if (isInstance(answer, Response)) return answer;
   const { status = 200, headers = {}, body, bytes, lines, etag } = answer;
   const tag = etag === undefined ? undefined : `"${etag}"`;
@@ -311,8 +317,21 @@ function answered(
       headers: { ...all, 'content-type': 'application/jsonl' },
     });
   if (bytes !== undefined) return new Response(new Uint8Array(bytes), { status, headers: all });
-  // The library writes an answer with plain headers at once. Reading its headers would undo that.
-  const response = new Response(`${JSON.stringify(body)}\n`, { status, headers: all });
+  const text = `${JSON.stringify(body)}\n`;
+  // An agent that chooses texts in compressed answers could guess a credential beside them by their
+  // length (BREACH). No GET answers with one: tokens are in answers of POST alone.
+  const isShort = text.length < COMPRESSED_MIN || request.method !== 'GET';
+  if (isShort || !/\bgzip\b/.test(request.headers.get('accept-encoding') ?? ''))
+    return completed(text, { status, headers: all });
+  // The tag is that of the document, and not of these bytes.
+  const weak = tag !== undefined && { etag: `W/${tag}` };
+  const coded = { ...all, ...weak, 'content-encoding': 'gzip', vary: 'accept-encoding' };
+  return completed(await compressed(text), { status, headers: coded });
+}
+
+/** The library writes an answer with plain headers at once. Reading its headers would undo that. */
+function completed(body: string | Buffer<ArrayBuffer>, init: ResponseInit): Response {
+  const response = new Response(body, init);
   complete.add(response);
   return response;
 }
