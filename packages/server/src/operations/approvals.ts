@@ -154,6 +154,11 @@ const approvalForm = z
     description: 'A pending proposal: its calls, changes, cost, rule and deadline.',
   });
 
+const listedForm = approvalForm.omit({ card: true }).meta({
+  id: 'ListedApproval',
+  description: 'A pending proposal in a list, without the card that repeats parts of it.',
+});
+
 const faultForm = z.strictObject({ trajectory_id: z.string(), detail: z.string() }).meta({
   id: 'LedgerFault',
   description: 'A trajectory that does not verify: its open requests until the fault count.',
@@ -182,7 +187,7 @@ const list = operation({
     ...page,
   }),
   answer: z.strictObject({
-    approvals: z.array(approvalForm).describe('empty with `view=card`'),
+    approvals: z.array(listedForm).describe('empty with `view=card`'),
     cards: z.array(cardForm).optional().describe('with `view=card`'),
     faults: z
       .array(faultForm)
@@ -237,7 +242,7 @@ function pageOf(
   const body = {
     ...(view === 'card'
       ? { approvals: [], cards: approvals.map(({ card }) => card) }
-      : { approvals }),
+      : { approvals: approvals.map(({ card: _, ...listed }) => listed) }),
     ...(faults.length > 0 && { faults }),
     ...(next !== undefined && { next }),
   };
