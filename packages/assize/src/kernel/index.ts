@@ -87,13 +87,9 @@ export {
   type PresentedTools,
   presentation,
 } from './domain/presentation.ts';
-export {
-  beginsLike,
-  faultOfName,
-  hasReservedPrefix,
-  isSamePrincipal,
-} from './domain/principal-name.ts';
+export { faultOfName } from './domain/principal-name.ts';
 export type { Observed, Process, Role, RoleParams } from './domain/role.ts';
+export { beginsLike, hasReservedPrefix, isSamePrincipal } from './domain/same-principal.ts';
 export { keepsValues, stateFault } from './domain/schema.ts';
 export { type Erased, hasErased, isErased, sensitive } from './domain/sensitive.ts';
 export type {

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cases } from '../../../../../tests/support/cases.ts';
-import { faultOfName, isSamePrincipal } from './principal-name.ts';
+import { faultOfName } from './principal-name.ts';
+import { isSamePrincipal } from './same-principal.ts';
 
 const NAMES = [
   'dr-a',

@@ -4,7 +4,7 @@ import { ANY_COUNSELOR } from '../domain/counselors.ts';
 import type { Domain } from '../domain/domain.ts';
 import type { CounseledProposal, CounselorContext } from '../domain/domain-spec.ts';
 import { refusePromise } from '../domain/host-code.ts';
-import { isSamePrincipal } from '../domain/principal-name.ts';
+import { isSamePrincipal } from '../domain/same-principal.ts';
 import { KernelError, messageOf } from '../errors.ts';
 import type { Compiled } from './compiled.ts';
 import type { Finding } from './finding.ts';
