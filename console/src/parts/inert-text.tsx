@@ -1,5 +1,17 @@
-import { visible } from 'assize/internal/views/visible.ts';
+import { isolatesIn, visible } from 'assize/internal/views/visible.ts';
 import { Fragment } from 'react';
+
+/** Words by `shownOf`: each isolate in them stays, so that a copied or a cut text has it too. */
+export function Words({ children }: { readonly children: string }) {
+  return (
+    <bdi className="wraps">
+      {isolatesIn(children).map((part, n) =>
+        // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text have no other name
+        n % 2 === 1 ? part : <Inert key={n}>{part}</Inert>,
+      )}
+    </bdi>
+  );
+}
 
 /** The characters of a text that a reader would not see, apart from line breaks. */
 const UNSEEN = /([\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}])/u;

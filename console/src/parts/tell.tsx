@@ -1,6 +1,6 @@
 import { Anchor } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { visible } from 'assize/internal/views/visible.ts';
+import { visibleWords } from 'assize/internal/views/visible.ts';
 import { Link } from 'wouter';
 
 /** The page of what a message is about. */
@@ -14,12 +14,12 @@ export function tell(message: string, about?: About): void {
   notifications.show({
     message: (
       <>
-        {visible(message)}
+        {visibleWords(message)}
         {about !== undefined && (
           <>
             {' '}
             <Anchor component={Link} href={about.href} size="sm" underline="always">
-              {visible(about.text)}
+              {visibleWords(about.text)}
             </Anchor>
           </>
         )}

@@ -168,6 +168,7 @@ export {
   Printable,
   printable,
   red,
+  shownWords,
   type Value,
   yellow,
 } from './terminal/printable.ts';

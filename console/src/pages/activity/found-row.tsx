@@ -3,7 +3,7 @@ import { Link } from 'wouter';
 import { timelineHref } from '../../parts/addresses.ts';
 import { CutText } from '../../parts/cut-text.tsx';
 import { World } from '../../parts/halted.tsx';
-import { Inert } from '../../parts/inert-text.tsx';
+import { Inert, Words } from '../../parts/inert-text.tsx';
 import { RowTime } from '../../parts/instant.tsx';
 import { RulingMark } from '../../parts/ruling-mark.tsx';
 import classes from './activity-page.module.css';
@@ -28,12 +28,12 @@ export function FoundRow({
         </span>
         <CutText size="sm">
           <strong>
-            <Inert>
+            <Words>
               {title ??
                 (tools.length === 1 ? tools[0] : undefined) ??
                 action ??
                 kind.replaceAll('_', ' ')}
-            </Inert>
+            </Words>
           </strong>{' '}
           {title === undefined && args !== undefined && (
             <span className={classes.args}>

@@ -9,7 +9,7 @@ import { timelineHref } from '../../parts/addresses.ts';
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { Fact, Facts } from '../../parts/facts.tsx';
 import { World } from '../../parts/halted.tsx';
-import { Inert } from '../../parts/inert-text.tsx';
+import { Inert, Words } from '../../parts/inert-text.tsx';
 import { Ago } from '../../parts/instant.tsx';
 import { Part } from '../../parts/part.tsx';
 import { ShowMore } from '../../parts/show-more.tsx';
@@ -70,7 +70,7 @@ export function AgentDetail({ agent }: { readonly agent: Agent }) {
               size="sm"
               underline="always"
             >
-              <Inert>{last.title ?? last.action}</Inert>
+              <Words>{last.title ?? last.action}</Words>
             </Anchor>
             , {last.ruling}, <Ago at={last.at} />
           </Fact>

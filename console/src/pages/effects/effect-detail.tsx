@@ -4,7 +4,7 @@ import { Link } from 'wouter';
 import { EntryLink } from '../../parts/entry-link.tsx';
 import { Fact, Facts } from '../../parts/facts.tsx';
 import { World } from '../../parts/halted.tsx';
-import { Inert } from '../../parts/inert-text.tsx';
+import { Inert, Words } from '../../parts/inert-text.tsx';
 import { Ago } from '../../parts/instant.tsx';
 import { Part } from '../../parts/part.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
@@ -50,7 +50,7 @@ function Head({ transaction }: { readonly transaction: WholeTransaction }) {
     <header>
       <Group gap="xs" align="center" mb={4}>
         <Title order={2} size="h4" className="wraps">
-          <Inert>{effects.length === 0 ? `Transaction ${epoch}` : wordsOf(transaction)}</Inert>
+          <Words>{effects.length === 0 ? `Transaction ${epoch}` : wordsOf(transaction)}</Words>
         </Title>
         <Badge
           variant="default"

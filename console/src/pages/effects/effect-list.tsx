@@ -2,7 +2,7 @@ import { Group, Text, UnstyledButton } from '@mantine/core';
 import { counted } from '../../parts/counted.ts';
 import { CutText } from '../../parts/cut-text.tsx';
 import { World } from '../../parts/halted.tsx';
-import { Inert } from '../../parts/inert-text.tsx';
+import { Inert, Words } from '../../parts/inert-text.tsx';
 import { Ago } from '../../parts/instant.tsx';
 import classes from '../../parts/rows.module.css';
 import type { Transaction } from './effects-query.ts';
@@ -49,7 +49,7 @@ function Row({ transaction, isOpen, onOpen }: RowProps) {
     >
       <Group justify="space-between" gap="xs" wrap="nowrap">
         <CutText fw={600} size="sm">
-          <Inert>{wordsOf(transaction)}</Inert>
+          <Words>{wordsOf(transaction)}</Words>
         </CutText>
         {at !== undefined && (
           <Text size="xs" c="dimmed" className={classes.aside}>

@@ -1,6 +1,6 @@
 import { Anchor, Stack, Text } from '@mantine/core';
 import { Link } from 'wouter';
-import { Inert } from '../../parts/inert-text.tsx';
+import { Inert, Words } from '../../parts/inert-text.tsx';
 import { Ago } from '../../parts/instant.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
 import { useWaiting } from '../inbox/approvals-query.ts';
@@ -23,7 +23,7 @@ export function Responses() {
       {waiting.map(({ id, page, title, requester, at }) => (
         <Text key={id} size="sm">
           <Anchor component={Link} href={page} size="sm" underline="always">
-            <Inert>{title}</Inert>
+            <Words>{title}</Words>
           </Anchor>{' '}
           waits for a person, proposed by <Inert>{requester}</Inert> <Ago at={at} />
         </Text>

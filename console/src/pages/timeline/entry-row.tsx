@@ -1,6 +1,6 @@
 import { Link } from 'wouter';
 import { useCutTitle } from '../../parts/cut-text.tsx';
-import { Inert } from '../../parts/inert-text.tsx';
+import { Inert, Words } from '../../parts/inert-text.tsx';
 import { RowTime } from '../../parts/instant.tsx';
 import { shortRoleText } from '../../parts/role-text.ts';
 import { RulingMark } from '../../parts/ruling-mark.tsx';
@@ -46,7 +46,7 @@ function Content({ entry }: { readonly entry: EntrySummary }) {
       </span>
       <span className={classes.what} ref={what}>
         <strong className={classes.action}>
-          <Inert>{title ?? action ?? kind.replaceAll('_', ' ')}</Inert>
+          <Words>{title ?? action ?? kind.replaceAll('_', ' ')}</Words>
         </strong>
         {title === undefined && args !== undefined && (
           <span className={classes.args}>

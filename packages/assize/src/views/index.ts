@@ -51,4 +51,4 @@ export {
 } from './summary.ts';
 export { type ToolCall, toolCalls } from './tool-calls.ts';
 export type { EntryTrace } from './trace.ts';
-export { visible, visibleJson } from './visible.ts';
+export { visible, visibleJson, visibleWords } from './visible.ts';

@@ -8,7 +8,7 @@ import {
   presentationOf,
   shownOf,
 } from './shown.ts';
-import { visible } from './visible.ts';
+import { visible, visibleWords } from './visible.ts';
 
 const PAY: Presented = {
   title: 'Pay {to} {cents}',
@@ -94,8 +94,21 @@ describe('an action without a presentation', () => {
   });
 });
 
+test('a name that is read from right to left is isolated from the amount', () => {
+  const titleOf = (to: string, present?: Presented) =>
+    shownOf({ name: 'pay', args: { to, cents: 500, currency: 'EUR' } }, present).title;
+  expect(titleOf('دانا', PAY)).toBe('Pay \u2068دانا\u2069 €5.00');
+  expect(titleOf('דנה לוי')).toBe('pay: to \u2068"דנה לוי"\u2069, amount €5.00');
+  expect(titleOf('\u2068דנה\u202e', PAY)).toBe('Pay \u2068"\\u2068דנה\\u202e"\u2069 €5.00');
+  const many = titleOf('x', { title: `${'{to} '.repeat(30)}`, fields: {} });
+  expect(titleOf('ד'.repeat(50), { title: '{to} '.repeat(30) })).toMatch(/^.{238}…\u2069$/);
+  expect(many).not.toMatch(/[\u2068\u2069]/);
+});
+
 test('for any JSON: one bounded line without unseen characters', () => {
-  const nasty = fc.string({ unit: fc.constantFrom('a', '\u202e', '\u{e0041}', '\n', '"', '€') });
+  const nasty = fc.string({
+    unit: fc.constantFrom('a', 'ד', '\u2068', '\u2069', '\u202e', '\u{e0041}', '\n', '"', '€'),
+  });
   const args = fc.oneof(
     fc.jsonValue(),
     fc.dictionary(fc.constantFrom('cents', 'to', 'when', 'kg', 'currency', 'x'), fc.jsonValue()),
@@ -107,8 +120,13 @@ test('for any JSON: one bounded line without unseen characters', () => {
       const { title, fields, confirm = '' } = shownOf({ name, args }, isKnown ? PAY : undefined);
       expect(title.length).toBeLessThanOrEqual(240);
       expect(fields.length).toBeLessThanOrEqual(40);
-      for (const text of [title, confirm, ...fields.flatMap((one) => [one.text, one.label])]) {
+      for (const text of fields.flatMap((one) => [one.text, one.label])) {
         expect(visible(text)).toBe(text);
+        expect(text.length).toBeLessThanOrEqual(240);
+      }
+      for (const text of [title, confirm]) {
+        expect(visibleWords(text)).toBe(text);
+        expect(text.replace(/\u2068[^\u2068\u2069]+\u2069/g, '')).not.toMatch(/[\u2068\u2069ד]/);
         expect(text.length).toBeLessThanOrEqual(240);
       }
     }),

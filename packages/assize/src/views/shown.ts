@@ -1,5 +1,5 @@
 import type { Presentation, PresentedField, PresentedTools } from '#kernel';
-import { visible } from './visible.ts';
+import { cut, isolated, visible, visibleWords } from './visible.ts';
 
 // A browser imports this file, so it imports no other code than `visible`.
 
@@ -20,7 +20,10 @@ export interface ShownField {
   readonly unread?: true;
 }
 
-/** An action in words. No text has an unseen character, and each has a bounded length. */
+/**
+ * An action in words. No text has an unseen character, and each has a bounded length. In `title`
+ * and `confirm` a text of an agent that is read from right to left is isolated (UAX 9).
+ */
 export interface Shown {
   /** The action, or `server/tool` of a call that an agent makes itself. */
   readonly called: string;
@@ -65,22 +68,21 @@ export function shownOf(action: ShownAction, presented?: Presented, only?: 'name
   );
   const fields = [...declared, ...others].slice(0, FIELDS_MAX);
   const written = (template: string): string =>
-    cut(
-      visible(
-        template.replace(PLACE, (_, named: string) => {
-          const at = pointerOf(named);
-          const field =
-            [...declared, ...rest].find((one) => one.at === at) ?? fieldOf(args, named, {})[0];
-          return field === undefined ? '—' : inTitle(field);
-        }),
-      ),
+    visibleWords(
+      template.replace(PLACE, (_, named: string) => {
+        const at = pointerOf(named);
+        const field =
+          [...declared, ...rest].find((one) => one.at === at) ?? fieldOf(args, named, {})[0];
+        return field === undefined ? '—' : inTitle(field);
+      }),
       TITLE_MAX,
     );
+  const called = line(name, TITLE_MAX);
   return {
-    called: line(name, TITLE_MAX),
+    called,
     title:
       present?.title === undefined || args === undefined
-        ? guessedTitle(name, fields)
+        ? guessedTitle(called, fields)
         : written(present.title),
     fields: fields.map(({ isOwn: _, at, ...field }) => ({ at: `${under}${at}`, ...field })),
     ...(present?.confirm !== undefined && { confirm: written(present.confirm) }),
@@ -196,8 +198,9 @@ function isDecimal(value: unknown): boolean {
 /** `pay: to carla, cents 5`. Long and nested arguments are left out. */
 function guessedTitle(name: string, fields: readonly ReadField[]): string {
   const short = fields.filter(({ text }) => text.length <= VALUE_MAX).slice(0, GUESSED_MAX);
-  const told = short.map((field) => `${field.label.toLowerCase()} ${inTitle(field)}`);
-  return line([name, told.join(', ')].filter((part) => part !== '').join(': '), TITLE_MAX);
+  const told = short.map((one) => `${isolated(one.label.toLowerCase())} ${inTitle(one)}`);
+  const parts = [isolated(name), told.join(', ')];
+  return visibleWords(parts.filter((part) => part !== '').join(': '), TITLE_MAX);
 }
 
 /**
@@ -206,9 +209,8 @@ function guessedTitle(name: string, fields: readonly ReadField[]): string {
  */
 function inTitle({ text, isOwn }: ReadField): string {
   const short = cut(text, VALUE_MAX);
-  return isOwn || /^[\p{L}\p{N}][\p{L}\p{M}\p{N}._:@/+-]*$/u.test(short)
-    ? short
-    : `"${short.replaceAll('"', "'")}"`;
+  const isName = isOwn || /^[\p{L}\p{N}][\p{L}\p{M}\p{N}._:@/+-]*$/u.test(short);
+  return isolated(isName ? short : `"${short.replaceAll('"', "'")}"`);
 }
 
 /** `amount_cents` → `Amount cents`; `payTo` → `Pay to`. */
@@ -244,12 +246,6 @@ function escaped(name: string): string {
 /** One line of at most `max` characters, with unseen characters as codes. */
 function line(text: string, max: number): string {
   return cut(visible(cut(text, max)), max);
-}
-
-function cut(text: string, max: number): string {
-  if (text.length <= max) return text;
-  const short = text.slice(0, max - 1);
-  return `${/[\uD800-\uDBFF]$/.test(short) ? short.slice(0, -1) : short}…`;
 }
 
 /** `5 Jun 2026`, or `5 Jun 2026, 14:05 UTC`. Undefined for another text. */

@@ -9,6 +9,7 @@ import {
   replayerOf,
   type Session,
   type SharedOptions,
+  shownWords,
   withSharedOptions,
   yellow,
 } from '@assize/command';
@@ -194,7 +195,7 @@ async function print(
         seq,
         shortTime(at),
         until,
-        shown?.title ?? proposal.action.name,
+        shown === undefined ? proposal.action.name : shownWords(shown.title),
         wanted,
         why,
       ];

@@ -9,6 +9,7 @@ import {
   type Output,
   red,
   type SharedOptions,
+  shownWords,
   withSharedOptions,
   yellow,
 } from '@assize/command';
@@ -65,7 +66,7 @@ export function show(program: Command): void {
             const { title } = summaryOf(row, {
               actions: await (await projectWords(store)).of(row.trajectory_id),
             });
-            if (title !== undefined) out.line(bold(line`${title}`));
+            if (title !== undefined) out.line(bold(shownWords(title)));
             print(out, entry, delegation);
             for (const answer of answers) printAnswer(out, answer);
           }

@@ -6,6 +6,7 @@ import {
   type Output,
   type Printable,
   shortJson,
+  shownWords,
   yellow,
 } from '@assize/command';
 import type { Json } from 'assize/internal/base';
@@ -52,8 +53,9 @@ export function printProposal(
     Object.keys(role.params).length === 0 ? role.name : `${role.name} ${canonicalize(role.params)}`;
   out.line(line``);
   out.line(line`${bold(shortId(id))} proposes ${bold(name)} as ${as}`);
-  if (shown !== undefined) out.line(bold(line`${shown.title}`));
-  if (shown?.confirm !== undefined) out.line(line`${dim('an approval')} ${shown.confirm}`);
+  if (shown !== undefined) out.line(bold(shownWords(shown.title)));
+  if (shown?.confirm !== undefined)
+    out.line(line`${dim('an approval')} ${shownWords(shown.confirm)}`);
   out.line(line`${dim('arguments')} ${argsText(action.args, id, isFull)}`);
   if (observations.length > 0)
     out.line(line`${dim('observed')} ${observations.map((seen) => seen.name).join(', ')}`);

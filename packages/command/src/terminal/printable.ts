@@ -1,4 +1,4 @@
-import { visible } from 'assize/internal/views';
+import { visible, visibleWords } from 'assize/internal/views';
 import pc from 'picocolors';
 
 /**
@@ -25,6 +25,11 @@ export function line(parts: TemplateStringsArray, ...values: readonly Value[]): 
 
 export function printable(value: Value): Printable {
   return value instanceof Printable ? value : new Printable(visible(String(value)));
+}
+
+/** Words by `shownOf`, with the isolates around text that is read from right to left. */
+export function shownWords(text: string): Printable {
+  return new Printable(visibleWords(text));
 }
 
 const colours = pc.createColors(process.stdout.isTTY === true && !process.env['NO_COLOR']);

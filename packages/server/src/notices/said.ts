@@ -1,4 +1,4 @@
-import { visible } from 'assize/internal/views';
+import { visible, visibleWords } from 'assize/internal/views';
 import type { Card } from '../card/card.ts';
 
 /** A label, and a line about it. */
@@ -15,7 +15,6 @@ export function saidOf(card: Card): readonly Said[] {
   const by = undo?.by === undefined ? '' : `, by ${undo.by}`;
   const done = approved_by.length === 0 ? '' : `, given by ${approved_by.join(', ')}`;
   const lines: readonly (Said | undefined)[] = [
-    of === 'effect' ? undefined : ['If you approve', effect],
     undo && ['Undo', undo.can ? `possible${by}` : 'not possible'],
     ...fields.map(({ label, text }): Said => [label, text]),
     ['Why', detail],
@@ -31,11 +30,12 @@ export function saidOf(card: Card): readonly Said[] {
     expires === undefined ? undefined : ['Ends', timeText(expires)],
     ['Where', trajectory_id],
   ];
-  return lines.flatMap((line) =>
+  const said = lines.flatMap((line): Said[] =>
     line === undefined || line[1] === ''
       ? []
       : [[shown(line[0], NAME_MAX), shown(line[1], TEXT_MAX)]],
   );
+  return of === 'effect' ? said : [['If you approve', visibleWords(effect, TEXT_MAX)], ...said];
 }
 
 /** The sentence above a card. */

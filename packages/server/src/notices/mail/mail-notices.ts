@@ -3,11 +3,12 @@ import { isAssizeError, isInstance } from 'assize/internal/base';
 import type { MailConfig } from 'assize/internal/config';
 import { DidNothing } from 'assize/internal/effects';
 import type { EntryRow, Hash } from 'assize/internal/ledger';
+import { visibleWords } from 'assize/internal/views';
 import { type Card, pagePath } from '../../card/card.ts';
 import { NoticeError } from '../errors.ts';
 import type { ApprovalRequested } from '../notice.ts';
 import type { MailReceiver } from '../receivers.ts';
-import { askedIn, NAME_MAX, saidOf, shown, TEXT_MAX } from '../said.ts';
+import { askedIn, NAME_MAX, saidOf, TEXT_MAX } from '../said.ts';
 
 /** The principals of a list that may decide about a pending proposal now. */
 export type DecidersOf = (
@@ -119,7 +120,7 @@ export function mailText(
   url: string,
   isEnding: boolean = false,
 ): { readonly subject: string; readonly text: string } {
-  const title = shown(card.title, TEXT_MAX);
+  const title = visibleWords(card.title, TEXT_MAX);
   const lines = [
     askedIn(card),
     '',
@@ -133,5 +134,5 @@ export function mailText(
     '',
   ];
   const begin = isEnding ? 'Ends soon' : 'Decision needed';
-  return { subject: `${begin}: ${shown(card.title, NAME_MAX)}`, text: lines.join('\n') };
+  return { subject: `${begin}: ${visibleWords(card.title, NAME_MAX)}`, text: lines.join('\n') };
 }

@@ -2,11 +2,12 @@ import { isAssizeError, type Json } from 'assize/internal/base';
 import { canonicalize, readCanonical } from 'assize/internal/canon';
 import type { SlackConfig } from 'assize/internal/config';
 import type { EntryRow, SideRow, SideStore } from 'assize/internal/ledger';
+import { visibleWords } from 'assize/internal/views';
 import type { ApprovalRequested } from '../notice.ts';
 import type { Progress } from '../progress.ts';
 import { cardKind, pagesOf, removed } from '../queue/delivery-rows.ts';
 import type { SlackReceiver } from '../receivers.ts';
-import { NAME_MAX, remindedOf, shown, timeText } from '../said.ts';
+import { NAME_MAX, remindedOf, timeText } from '../said.ts';
 import { type SlackCall, slackApi } from './slack-api.ts';
 import { messageOf, plain } from './slack-message.ts';
 
@@ -106,7 +107,7 @@ export class SlackCards {
     const { channel, ts: thread_ts } = placeIn(kept);
     const text = remindedOf(deputies);
     const end = deputies.length > 0 ? '' : ` (${timeText(card.expires ?? '')})`;
-    const said = `${text}${end} ${shown(card.title, NAME_MAX)}`;
+    const said = `${text}${end} ${visibleWords(card.title, NAME_MAX)}`;
     const blocks = [{ type: 'section', text: plain(said) }];
     const reply = { channel, thread_ts, reply_broadcast: true, text, blocks };
     await this.call('chat.postMessage', reply, signal);

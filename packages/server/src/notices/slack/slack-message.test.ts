@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Card } from '../../card/card.ts';
+import { mailText } from '../mail/mail-notices.ts';
 import { teamsMessage } from '../teams/teams-card.ts';
 import { mayPress, messageOf } from './slack-message.ts';
 
@@ -54,6 +55,27 @@ test('any card in Teams is runs of text, which have no Markdown', () => {
       expect(actions).toEqual([
         { type: 'Action.OpenUrl', title: 'Decide on the page', url: 'https://a.example/1' },
       ]);
+    }),
+    { numRuns: 30 },
+  );
+});
+
+test('a name that is read from right to left stays isolated in each notice', () => {
+  const title = 'Pay \u2068דנה\u2069 €5.00';
+  const effect = `${title} at once.`;
+  fc.assert(
+    fc.property(cards(nasty), (one) => {
+      const card = { ...one, title, effect };
+      const url = 'https://a.example/1';
+      const mail = mailText(card, url);
+      expect(mail.subject).toContain(title);
+      const progress = { request: hash, pendingId: hash, card };
+      for (const said of [
+        mail.text,
+        JSON.stringify(messageOf(progress, url, config)),
+        teamsMessage(card, url, ''),
+      ])
+        expect(said.split(title).length, said).toBeGreaterThan(2);
     }),
     { numRuns: 30 },
   );

@@ -1,7 +1,8 @@
 import type { SlackConfig } from 'assize/internal/config';
+import { visibleWords } from 'assize/internal/views';
 import type { Card } from '../../card/card.ts';
 import type { Progress } from '../progress.ts';
-import { askedIn, saidOf, shown, TEXT_MAX } from '../said.ts';
+import { askedIn, saidOf, TEXT_MAX } from '../said.ts';
 
 /** The ids of the buttons, and of the form that asks for a reason and its only field. */
 export const APPROVE = 'approve';
@@ -19,7 +20,7 @@ const REASON_MAX = 3_000;
  */
 export function messageOf(progress: Progress, url: string, config: SlackConfig) {
   const { card, ended } = progress;
-  const title = shown(card.title, TEXT_MAX);
+  const title = visibleWords(card.title, TEXT_MAX);
   const said = saidOf(card).map(([label, text]) => plain(`${label}: ${text}`));
   const fields = Array.from({ length: Math.ceil(said.length / FIELDS_MAX) }, (_, n) => ({
     type: 'section',
@@ -67,7 +68,7 @@ export function mayPress(card: Card, { signingSecret, amounts }: SlackConfig): b
 function buttonsOf({ id: approval, digest, title, effect }: Card): object[] {
   const value = JSON.stringify({ approval, digest });
   const [approve, reject, back] = [plain('Approve'), plain('Reject'), plain('Back')];
-  const text = plain(shown(`${title}. ${effect}`, DIALOG_MAX));
+  const text = plain(visibleWords(`${title}. ${effect}`, DIALOG_MAX));
   const confirm = { title: plain('Approve?'), text, confirm: approve, deny: back };
   return [
     { type: 'button', action_id: APPROVE, text: approve, style: 'primary', value, confirm },

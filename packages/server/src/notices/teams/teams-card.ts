@@ -1,5 +1,6 @@
+import { visibleWords } from 'assize/internal/views';
 import type { Card } from '../../card/card.ts';
-import { askedIn, saidOf, shown, TEXT_MAX } from '../said.ts';
+import { askedIn, saidOf, TEXT_MAX } from '../said.ts';
 
 /**
  * A message with an Adaptive Card for a workflow of Teams. Its texts are runs, which have no
@@ -13,7 +14,7 @@ export function teamsMessage(card: Card, url: string, reminded: string): string 
     version: '1.4',
     body: [
       line(run(`${begin}${askedIn(card)}`)),
-      line({ ...run(shown(card.title, TEXT_MAX)), size: 'Large' }),
+      line({ ...run(visibleWords(card.title, TEXT_MAX)), size: 'Large' }),
       ...saidOf(card).map(([name, text]) => line({ ...run(`${name}: `), ...BOLD }, run(text))),
     ],
     actions: [{ type: 'Action.OpenUrl', title: 'Decide on the page', url }],
