@@ -1,6 +1,6 @@
 /**
  * The server process of `console.ts`: `node console-server.ts STORE`. It serves the console over a
- * ledger, and tells its parent the address and the cookie of a signed-in auditor.
+ * ledger, and tells its parent the address and the cookie of a signed-in person.
  */
 import { generateKeys } from '#canon';
 import { loadConfig, type ResolvedPrincipal } from '#config';
@@ -9,6 +9,7 @@ import { systemClock } from '#oracle';
 import { credentialsOf, serve } from '#server';
 import { openStore } from '#stores';
 import { builtConsole } from '../packages/cli/src/files/built-console.ts';
+import { bills } from './bills.ts';
 import { shop } from './shop.ts';
 
 /** The message of a server that accepts requests. */
@@ -17,7 +18,7 @@ export interface Ready {
   readonly cookie: { readonly name: string; readonly value: string };
 }
 
-const READER = 'auditor:bench';
+const READER = 'boss:bench';
 const NO_LIMITS = {
   requestsPerSecond: 1e9,
   concurrency: 1e6,
@@ -34,7 +35,7 @@ async function start(url: string): Promise<Ready> {
   const root = generateKeys(new Uint8Array(32).fill(1));
   const principal: ResolvedPrincipal = {
     name: READER,
-    kinds: ['auditor'],
+    kinds: ['auditor', 'counselor'],
     grants: [],
     email: undefined,
   };
@@ -47,7 +48,7 @@ async function start(url: string): Promise<Ready> {
     },
     ...{
       store,
-      domains: [shop as Domain],
+      domains: [shop as Domain, bills],
       root: { ...root, origin: 'environment', created: false },
     },
     console: await builtConsole(),

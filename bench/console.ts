@@ -2,13 +2,15 @@
  * The console in a real Chromium, over a ledger of a million entries and a world of a hundred
  * thousand members: the time to the first paint and to the first entries, the longest task of the
  * page while a reader scrolls, jumps, filters and searches, and the time to open the world at a
- * point. A task is one of the page's main thread, from a trace of the browser.
+ * point. Then the inbox over 200 waiting proposals, also at the speed of a slow mobile network. A
+ * task is one of the page's main thread, from a trace of the browser.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { chromiumHere } from '../tests/support/tools/browser/with-chromium.ts';
+import { writeWaiting } from './bills.ts';
 import type { Ready } from './console-server.ts';
 import { type LedgerFile, writeLedger } from './ledger.ts';
 import { type BenchResult, formatTable, median } from './measure.ts';
@@ -24,6 +26,11 @@ const FIRST_MS_MAX = 1_000;
 const TASK_MS_MAX = 100;
 const WORLD_MS_MAX = 2_000;
 
+const WAITING = 200;
+const INBOX_MS_MAX = { 'this machine': 1_000, 'slow 4G': 2_500 };
+/** As of the developer tools of Chromium, by their published figures. */
+const SLOW_4G = { latency: 400, downloadThroughput: 200_000, uploadThroughput: 94_000 };
+
 export async function consoleBench(): Promise<BenchResult[]> {
   const executablePath = chromiumHere();
   if (executablePath === undefined) {
@@ -37,6 +44,7 @@ export async function consoleBench(): Promise<BenchResult[]> {
     return [
       ...(await over(await writeLedger(ENTRIES), (site) => timeline(browser, site))),
       ...(await over(await writeLedger(COMMITS, MEMBERS), (site) => world(browser, site))),
+      ...(await over(await writeWaiting(WAITING), (site) => inbox(browser, site))),
     ];
   } finally {
     await browser.close();
@@ -168,13 +176,42 @@ export async function world(browser: Browser, site: Site): Promise<BenchResult[]
   ];
 }
 
+export async function inbox(browser: Browser, site: Site): Promise<BenchResult[]> {
+  const results: BenchResult[] = [];
+  for (const [network, max] of Object.entries(INBOX_MS_MAX)) {
+    const shown: number[] = [];
+    for (let round = 0; round < ROUNDS; round++) {
+      const page = await openPage(browser, site, '/inbox', async (context, page) => {
+        if (network !== 'slow 4G') return;
+        const session = await context.newCDPSession(page);
+        await session.send('Network.emulateNetworkConditions', { offline: false, ...SLOW_4G });
+      });
+      await page
+        .getByRole('checkbox', { name: /^Mark Pay/ })
+        .first()
+        .waitFor(PATIENCE);
+      shown.push(await page.evaluate(() => performance.now()));
+      await page.context().close();
+    }
+    const name = `console, inbox of ${WAITING}: first proposals shown, ${network}`;
+    results.push({ name, value: median(shown), unit: 'ms', goal: { max } });
+  }
+  return results;
+}
+
 /** Milliseconds from the request of the page to its first content. */
 const FIRST_PAINT = "performance.getEntriesByName('first-contentful-paint')[0].startTime";
 
-async function openPage(browser: Browser, { ready }: Site, path: string): Promise<Page> {
+async function openPage(
+  browser: Browser,
+  { ready }: Site,
+  path: string,
+  before?: (context: BrowserContext, page: Page) => Promise<void>,
+): Promise<Page> {
   const context = await browser.newContext({ viewport: { width: 1_280, height: 800 } });
   await context.addCookies([{ ...ready.cookie, url: ready.url, httpOnly: true, sameSite: 'Lax' }]);
   const page = await context.newPage();
+  await before?.(context, page);
   await page.goto(ready.url + path, { waitUntil: 'commit' });
   return page;
 }
