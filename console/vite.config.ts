@@ -10,5 +10,10 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     target: 'es2022',
     emptyOutDir: true,
+    cssCodeSplit: false,
+    // A browser asks for six files at once, so many small ones take many round trips.
+    rolldownOptions: {
+      output: { codeSplitting: { groups: [{ name: 'shared', minShareCount: 2 }] } },
+    },
   },
 });

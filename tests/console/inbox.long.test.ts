@@ -246,6 +246,7 @@ withConsole(({ blank, serve, open }) => {
     const path = `/inbox/${answer.body.approval_id}`;
     const ada = await open(server, 'human:ada', path);
     await ada.getByText('0 of 2').first().waitFor();
+    await ada.getByRole('button', { name: /^Approve/ }).waitFor();
     await ada.keyboard.press('a');
     await ada.keyboard.press('Enter');
     await ada.getByText('Approved. Another approval is needed.').waitFor();
@@ -319,7 +320,7 @@ withConsole(({ blank, serve, open }) => {
     for (let n = 0; n < 100; n += 1) await waiting(server, `desk${n}`);
     const page = await open(server, 'boss:ada', '/inbox');
     await page.getByText('100 of pay, LARGE').waitFor();
-    await page.getByText('as clerk (desk: desk99)').waitFor();
+    await page.getByText('as clerk (desk: desk0)').waitFor();
     await page.getByLabel('Mark all 100 of pay, LARGE').check();
     await page.getByText('100 marked').waitFor();
     await page.getByLabel('Reason for all').fill('the day’s payments');

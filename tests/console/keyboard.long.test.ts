@@ -11,6 +11,8 @@ const PAGES = {
   ...{ Effects: '/effects', Memory: '/memory', Agents: '/agents', Audit: '/audit' },
   Incidents: '/incidents',
 };
+/** The elements at which the key Tab stops. */
+const STOPS = 'a[href], button, input, [tabindex="0"]';
 /** More steps of the key Tab than any way through a page has. */
 const STEPS_MAX = 80;
 
@@ -56,6 +58,29 @@ withConsole(({ serve, open }) => {
       await page.keyboard.press('Enter');
       await page.waitForURL(new RegExp(path));
       await page.getByLabel('Go to').waitFor({ state: 'hidden' });
+    }
+  });
+
+  test('the first stop of Tab leads to the list, the open item or the page', async () => {
+    const server = await serve();
+    await waiting(server, 'a');
+    const { approvals } = await succeed(server, 'approvals.list', { as: 'boss:ada' });
+    for (const [path, role, name] of [
+      ['/activity', 'main', undefined],
+      ['/inbox', 'region', 'Waiting proposals'],
+      [`/inbox/${approvals[0].id}`, 'region', 'Proposal'],
+    ] as const) {
+      const page = await open(server, 'boss:ada', path);
+      await page.getByText('Live').waitFor();
+      const skip = page.getByRole('button', { name: 'Skip to the content' });
+      expect(await page.locator(STOPS).first().textContent()).toBe('Skip to the content');
+      await skip.focus();
+      await expectAccessible(page);
+      await page.keyboard.press('Enter');
+      await page
+        .locator(':focus')
+        .and(page.getByRole(role, { ...(name !== undefined && { name, exact: true }) }))
+        .waitFor();
     }
   });
 

@@ -93,9 +93,10 @@ withConsole(({ serve, open }) => {
     await succeed(server, 'proposals.create', pay('a', 200, 'large'));
     await page.getByRole('button', { name: /pay/ }).waitFor();
     expect(made.sort()).toEqual([
-      '/v1/approvals?limit=100&mine=true',
-      // The navigation counts the calls in doubt.
+      '/v1/approvals?limit=200&view=card&mine=true',
+      // The navigation counts the calls in doubt, and the row says whether its world is halted.
       '/v1/effects?needs_human=true',
+      '/v1/trajectories?halted=true&limit=500',
     ]);
   });
 

@@ -5,6 +5,7 @@ import { lazy, Suspense } from 'react';
 import { Route, Switch } from 'wouter';
 import { hasLostSession, isRetryable } from '../api/problem.ts';
 import { ME } from '../api/queries.ts';
+import { waitingFrom } from '../pages/inbox/approvals-query.ts';
 import { Loading, NotFound } from '../parts/states.tsx';
 import { styleNonce } from './document.ts';
 import { Shell } from './shell.tsx';
@@ -57,6 +58,9 @@ const queries: QueryClient = new QueryClient({
     mutations: { networkMode: 'always', retry: false },
   },
 });
+
+/** The navigation of each page counts them, so they load beside the code of the page. */
+void queries.prefetchQuery(waitingFrom(true));
 
 export function App() {
   return (

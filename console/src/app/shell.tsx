@@ -17,6 +17,7 @@ import { codeOf, hasLostSession } from '../api/problem.ts';
 import { useMe } from '../api/queries.ts';
 import { useNeedsCounts } from '../pages/needs/needs-query.ts';
 import { Observing } from '../pages/rules/observing.tsx';
+import { WITH_KEYS } from '../parts/list-keys.ts';
 import { EndedSession, Failed, Loading, OtherPerson, SignedOut } from '../parts/states.tsx';
 import { Commands } from './commands.tsx';
 import { FirstSteps, useFirstSteps } from './first-steps.tsx';
@@ -81,6 +82,9 @@ function Frame({ name, children }: { readonly name: string; readonly children: R
       navbar={{ width: 184, breakpoint: 'sm', collapsed: { mobile: !opened } }}
       padding={0}
     >
+      <button type="button" className={classes.skip} onClick={skip}>
+        Skip to the content
+      </button>
       <AppShell.Header>
         <Group h={HEADER} px="md" justify="space-between" wrap="nowrap" gap="xs">
           <Group gap="sm" wrap="nowrap">
@@ -131,13 +135,20 @@ function Frame({ name, children }: { readonly name: string; readonly children: R
             />
           ))}
       </AppShell.Navbar>
-      <AppShell.Main>
+      <AppShell.Main tabIndex={-1}>
         <Observing />
         <PageGuard address={location}>{children}</PageGuard>
       </AppShell.Main>
       <Commands />
     </AppShell>
   );
+}
+
+/** To the list of the page or to its open item, where their keys act. */
+function skip(): void {
+  const main = document.querySelector('main');
+  const [list, item] = main?.querySelectorAll<HTMLElement>(`[${WITH_KEYS}] > section`) ?? [];
+  (list?.parentElement?.dataset['open'] === undefined ? (list ?? main) : item)?.focus();
 }
 
 function Waiting({ count }: { readonly count: string | undefined }) {

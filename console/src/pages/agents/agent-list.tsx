@@ -1,7 +1,7 @@
 import { Badge, Group, Text, UnstyledButton } from '@mantine/core';
 import { counted } from '../../parts/counted.ts';
 import { CutText } from '../../parts/cut-text.tsx';
-import { Inert } from '../../parts/inert-text.tsx';
+import { Inert, Words } from '../../parts/inert-text.tsx';
 import { Ago } from '../../parts/instant.tsx';
 import classes from '../../parts/rows.module.css';
 import { useWaiting } from '../inbox/approvals-query.ts';
@@ -37,7 +37,7 @@ export function AgentList({ agents, openName, onOpen }: ListProps) {
                 </Text>
               </Group>
               <CutText size="xs">
-                <Inert>{last?.title ?? last?.action ?? ''}</Inert>
+                <Words>{last?.title ?? last?.action ?? ''}</Words>
               </CutText>
               <CutText size="xs" c="dimmed">
                 {counted(worlds.length, 'world')} · <Waiting agent={name} /> waiting ·{' '}
@@ -64,7 +64,7 @@ export function StopChip({ is }: Pick<Agent, 'is'>) {
 export function Waiting({ agent }: { readonly agent: string }) {
   const { data } = useWaiting(false);
   const count = data?.cards.filter(({ requester }) => requester === agent).length ?? 0;
-  return `${count}${data?.hasMore === true ? '+' : ''}`;
+  return `${count}${data?.next !== undefined ? '+' : ''}`;
 }
 
 const REFUSED_MAX = 100;

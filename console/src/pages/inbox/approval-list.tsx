@@ -1,10 +1,14 @@
 import { Badge, Checkbox, Group, Text, UnstyledButton } from '@mantine/core';
+import { visibleWords } from 'assize/internal/views/visible.ts';
+import { useState } from 'react';
 import type { Card } from '../../api/queries.ts';
 import { CutText } from '../../parts/cut-text.tsx';
 import { World } from '../../parts/halted.tsx';
-import { Inert } from '../../parts/inert-text.tsx';
+import { Inert, Words } from '../../parts/inert-text.tsx';
 import { Ago } from '../../parts/instant.tsx';
+import { MoreOnScroll } from '../../parts/more-on-scroll.tsx';
 import classes from './approval-list.module.css';
+import { amountsOf } from './common-sum.ts';
 import { askedAs } from './gated-call-of.ts';
 import type { CardGroup, Grouping } from './group-approvals.ts';
 import { SumText } from './sum-text.tsx';
@@ -19,20 +23,35 @@ interface ListProps {
   readonly onMark: (ids: readonly string[], isMarked: boolean) => void;
 }
 
+/** The rows that are drawn at first, and each time that the list is scrolled near to its end. */
+const ROWS = 10;
+
 /** The waiting proposals. Like ones stand together under one heading. */
 export function ApprovalList({ groups, head, ...row }: ListProps) {
+  const [wanted, setWanted] = useState(ROWS);
+  const ids = groups.flatMap(({ cards }) => cards.map(({ id }) => id));
+  const drawn = Math.max(wanted, ids.indexOf(row.openId ?? '') + ROWS / 2);
+  let before = 0;
   return (
     <>
-      {groups.map(({ key, cards }) => (
-        <section key={key} aria-label={`${cards.length} of ${nameOf(cards, head)}`}>
-          {cards.length > 1 && <GroupHead cards={cards} name={nameOf(cards, head)} {...row} />}
-          <ul className={classes.rows}>
-            {cards.map((card) => (
-              <Row key={card.id} card={card} {...row} />
-            ))}
-          </ul>
-        </section>
-      ))}
+      {groups.map(({ key, cards }) => {
+        const rows = cards.slice(0, Math.max(0, drawn - before));
+        before += cards.length;
+        if (rows.length === 0) return null;
+        return (
+          <section key={key} aria-label={`${cards.length} of ${nameOf(cards, head)}`}>
+            {cards.length > 1 && <GroupHead cards={cards} name={nameOf(cards, head)} {...row} />}
+            <ul className={classes.rows}>
+              {rows.map((card) => (
+                <Row key={card.id} card={card} {...row} />
+              ))}
+            </ul>
+          </section>
+        );
+      })}
+      {drawn < ids.length && (
+        <MoreOnScroll key={drawn} isPaused={false} onMore={() => setWanted(drawn + ROWS)} />
+      )}
     </>
   );
 }
@@ -85,42 +104,51 @@ function Row({
 }: Omit<ListProps, 'groups' | 'head'> & { readonly card: Card }) {
   const { id, title, detail, requester, trajectory_id, at, approvals, approved_by } = card;
   const { may_decide, expires } = card;
+  const isOpen = id === openId;
+  const amounts = amountsOf(card);
   return (
-    <li className={classes.row} data-open={id === openId || undefined}>
+    <li className={classes.row} data-open={isOpen || undefined} ref={isOpen ? showRow : undefined}>
       <Checkbox
         size="xs"
+        className={classes.mark}
         aria-label={`Mark ${title} of ${requester}`}
         disabled={!may_decide}
         checked={marked.has(id)}
         onChange={(event) => onMark([id], event.currentTarget.checked)}
       />
-      <UnstyledButton
-        className={classes.open}
-        aria-current={id === openId ? 'true' : undefined}
-        onClick={() => onOpen(id)}
-      >
+      <div className={classes.text}>
         <Group justify="space-between" gap="xs" wrap="nowrap">
-          <CutText size="sm">
-            <strong>
-              <Inert>{title}</Inert>
-            </strong>
-          </CutText>
-          <Text size="xs" c="dimmed" className={classes.when}>
-            <Ago at={at} />
-          </Text>
+          <UnstyledButton
+            className={classes.open}
+            title={visibleWords(title)}
+            aria-current={isOpen ? 'true' : undefined}
+            onClick={() => onOpen(id)}
+          >
+            <CutText size="sm">
+              <strong>
+                <Words>{title}</Words>
+              </strong>
+            </CutText>
+          </UnstyledButton>
+          {amounts !== '' && (
+            <Text size="sm" fw={600} className={classes.amount}>
+              {amounts}
+            </Text>
+          )}
         </Group>
         <CutText size="xs" lines={2}>
           <Inert>{detail}</Inert>
         </CutText>
         <Group gap={6} mt={2}>
           <CutText size="xs" c="dimmed">
-            <Inert>{requester}</Inert> in <World id={trajectory_id} />
-            <Inert>{askedAs(card)}</Inert>
+            <Ago at={at} />
             {expires !== undefined && (
               <>
                 , ends <Ago at={expires} />
               </>
-            )}
+            )}{' '}
+            · <Inert>{requester}</Inert> in <World id={trajectory_id} />
+            <Inert>{askedAs(card)}</Inert>
           </CutText>
           {approvals > 1 && (
             <Badge size="xs" variant="default">
@@ -133,7 +161,12 @@ function Row({
             </Badge>
           )}
         </Group>
-      </UnstyledButton>
+      </div>
     </li>
   );
+}
+
+/** Of the row that opens by a key. */
+function showRow(row: HTMLElement | null): void {
+  row?.scrollIntoView({ block: 'nearest' });
 }

@@ -1,4 +1,11 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import {
+  keepPreviousData,
+  queryOptions,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
+import { useMemo } from 'react';
 import { decisions } from '../../api/changed-by.ts';
 import { api, dataOf } from '../../api/client.ts';
 import type { paths } from '../../api/openapi.d.ts';
@@ -6,40 +13,65 @@ import type { Approval, Card } from '../../api/queries.ts';
 import { isDecidingHere } from './decided-elsewhere.ts';
 
 const PAGE = '200';
-/** The pages of the inbox, whose counts and sums are of all. */
-export const PAGES_AT_ONCE = 10;
+/** The most further pages of the inbox, whose counts and sums are of all. */
+const MORE_PAGES = 9;
 
 interface Waiting {
   readonly cards: readonly Card[];
   readonly faults: readonly { readonly trajectory_id: string; readonly detail: string }[];
-  /** Whether more wait than were read. */
-  readonly hasMore: boolean;
+  /** Where the next page begins, if more wait than were read. */
+  readonly next: string | undefined;
 }
 
-/** The open approvals in short: the first 200, or for a page of them the first 2,000. */
-export function useWaiting(isMine: boolean, pages: 1 | typeof PAGES_AT_ONCE = 1) {
-  return useQuery({
-    queryKey: ['log', 'approvals', isMine, pages],
+/** The first 200 open approvals, in short. Every page of the console reads them once. */
+export function useWaiting(isMine: boolean) {
+  return useQuery(waitingFrom(isMine));
+}
+
+/** The first 2,000. Those after the first 200 come later. */
+export function useAllWaiting(isMine: boolean) {
+  const first = useWaiting(isMine);
+  const next = first.data?.next;
+  const { data: more } = useQuery({
+    ...waitingFrom(isMine, next ?? '', MORE_PAGES),
+    enabled: next !== undefined,
+    placeholderData: keepPreviousData,
+  });
+  const data = useMemo(
+    () => first.data && (next === undefined ? first.data : joined(first.data, more)),
+    [first.data, next, more],
+  );
+  return { ...first, data };
+}
+
+/** The open approvals after a place. */
+export function waitingFrom(isMine: boolean, after = '', pages = 1) {
+  return queryOptions({
+    queryKey: ['log', 'approvals', isMine, after, pages],
     meta: decisions,
-    queryFn: () => waitingNow(isMine, pages),
+    queryFn: () => readWaiting(isMine, after, pages),
     refetchInterval: ({ state }) => msToExpiry(state.data?.cards ?? []),
   });
 }
 
-async function waitingNow(isMine: boolean, pages: number): Promise<Waiting> {
+async function readWaiting(isMine: boolean, after: string, pages: number): Promise<Waiting> {
   const mine = isMine && { mine: 'true' as const };
-  const cards: Card[] = [];
-  const faults = new Map<string, Waiting['faults'][number]>();
-  let cursor: string | undefined;
-  for (let page = 0; page < pages; page++) {
-    const query = { limit: PAGE, view: 'card' as const, ...mine, ...(cursor && { cursor }) };
+  let read: Waiting = { cards: [], faults: [], next: after };
+  for (let page = 0; page < pages && read.next !== undefined; page++) {
+    const cursor = read.next !== '' && { cursor: read.next };
+    const query = { limit: PAGE, view: 'card' as const, ...mine, ...cursor };
     const found = await dataOf(api.GET('/v1/approvals', { params: { query } }));
-    cards.push(...(found.cards ?? []));
-    for (const fault of found.faults ?? []) faults.set(fault.trajectory_id, fault);
-    cursor = found.next;
-    if (cursor === undefined) break;
+    read = joined(read, { cards: [], faults: [], ...found, next: found.next });
   }
-  return { cards, faults: [...faults.values()], hasMore: cursor !== undefined };
+  return read;
+}
+
+/** A proposal that a later page has too, because others were decided meanwhile, counts once. */
+function joined(one: Waiting, more: Waiting = one): Waiting {
+  const ids = new Set(one.cards.map(({ id }) => id));
+  const cards = [...one.cards, ...more.cards.filter(({ id }) => !ids.has(id))];
+  const faults = new Map([...one.faults, ...more.faults].map((each) => [each.trajectory_id, each]));
+  return { cards, faults: [...faults.values()], next: more.next };
 }
 
 /** The requests that are sent at once. */

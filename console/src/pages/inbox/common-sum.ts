@@ -1,4 +1,4 @@
-import { type Amount, amountText } from 'assize/internal/views/shown.ts';
+import { type Amount, amountText, type Shown } from 'assize/internal/views/shown.ts';
 import type { Card } from '../../api/queries.ts';
 
 /**
@@ -22,6 +22,12 @@ export function commonSum(cards: readonly Card[]): string | undefined {
 export function onlyAmountIn({ fields }: Card): Amount | undefined {
   const [only, ...more] = fields.flatMap(({ amount }) => amount ?? []);
   return more.length === 0 ? only : undefined;
+}
+
+/** The first amount of a proposal, and the number of its others: `€40.00 +1`. Empty for none. */
+export function amountsOf({ fields }: Pick<Shown, 'fields'>): string {
+  const [first, ...more] = fields.flatMap(({ amount, text }) => (amount ? text : []));
+  return first === undefined ? '' : `${first}${more.length === 0 ? '' : ` +${more.length}`}`;
 }
 
 /** The largest first, by currency; those without one amount are last. */

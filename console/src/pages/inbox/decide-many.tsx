@@ -12,6 +12,9 @@ import { SumText } from './sum-text.tsx';
 
 interface DecideManyProps {
   readonly cards: readonly Card[];
+  /** Kept by the page, as a search can hide all marked proposals for a while. */
+  readonly reason: string;
+  readonly onReason: (reason: string) => void;
   /** All are decided. */
   readonly onDecided: (results: ManyResults) => void;
   readonly onClear: () => void;
@@ -21,9 +24,8 @@ interface DecideManyProps {
 const ITEMS_MAX = 200;
 
 /** One decision with one reason about all marked proposals. Each is decided alone. */
-export function DecideMany({ cards, onDecided, onClear }: DecideManyProps) {
+export function DecideMany({ cards, reason, onReason, onDecided, onClear }: DecideManyProps) {
   const [isCompared, setCompared] = useState(false);
-  const [reason, setReason] = useState('');
   const decide = useDecideMany();
   const items = cards.slice(0, ITEMS_MAX);
   const failed = decide.data?.results.filter(({ problem }) => problem !== undefined) ?? [];
@@ -46,7 +48,7 @@ export function DecideMany({ cards, onDecided, onClear }: DecideManyProps) {
         label="Reason for all"
         description="It is needed, and stays in the ledger."
         value={reason}
-        onChange={(event) => setReason(event.currentTarget.value)}
+        onChange={(event) => onReason(event.currentTarget.value)}
       />
       <Group gap="xs">
         <Button

@@ -6,9 +6,11 @@ import { memoryHref } from '../../parts/addresses.ts';
 import { counted } from '../../parts/counted.ts';
 import { Fact, Facts } from '../../parts/facts.tsx';
 import { World } from '../../parts/halted.tsx';
-import { Inert } from '../../parts/inert-text.tsx';
+import { Inert, Words } from '../../parts/inert-text.tsx';
 import { Ago, RowTime } from '../../parts/instant.tsx';
+import { amountsOf } from './common-sum.ts';
 import { askedAs } from './gated-call-of.ts';
+import { LooksLike } from './looks-like.tsx';
 
 interface CardProps {
   readonly card: Card;
@@ -23,23 +25,26 @@ export function DecisionCard({ card, amended }: CardProps) {
     <header>
       <Group gap="xs" align="baseline">
         <Title order={2} size="h4" className="wraps">
-          <Inert>{title}</Inert>
+          <Words>{title}</Words>
         </Title>
+        <Text fw={700}>{amountsOf(amended ?? card)}</Text>
         <Badge variant="default">
           <Inert>{channel}</Inert>
         </Badge>
       </Group>
       <Text size="sm" c="dimmed">
-        <Inert>{requester}</Inert> asked <Ago at={at} /> in <World id={trajectory_id} />
+        <Inert>{requester}</Inert>
+        <LooksLike name={requester} namesIn={(other) => [other.requester]} /> asked <Ago at={at} />{' '}
+        in <World id={trajectory_id} />
         <Inert>{askedAs(card)}</Inert>
       </Text>
       {amended !== undefined && (
         <Text size="sm">
-          As amended: <Inert>{amended.title}</Inert>
+          As amended: <Words>{amended.title}</Words>
         </Text>
       )}
       <Text mt="xs" fw={600}>
-        If you approve: <Inert>{amended?.confirm ?? card.effect}</Inert>
+        If you approve: <Words>{amended?.confirm ?? card.effect}</Words>
       </Text>
       <Text size="sm">
         <Inert>{undoText(card)}</Inert>
@@ -75,7 +80,13 @@ export function DecisionCard({ card, amended }: CardProps) {
       <Facts>
         {(amended ?? card).fields.map(({ at, label, text }) => (
           <Fact key={at} name={label}>
-            {text}
+            <Inert>{text}</Inert>
+            <LooksLike
+              name={text}
+              namesIn={({ fields }) =>
+                fields.flatMap((one) => (one.label === label ? one.text : []))
+              }
+            />
           </Fact>
         ))}
       </Facts>

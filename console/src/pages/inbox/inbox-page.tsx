@@ -10,7 +10,7 @@ import { SplitView } from '../../parts/split-view.tsx';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
 import { ApprovalDetail } from './approval-detail.tsx';
 import { ApprovalList } from './approval-list.tsx';
-import { type ManyResults, PAGES_AT_ONCE, useWaiting } from './approvals-query.ts';
+import { type ManyResults, useAllWaiting } from './approvals-query.ts';
 import { DecideMany } from './decide-many.tsx';
 import { Decided } from './decided.tsx';
 import { useDecidedElsewhere } from './decided-elsewhere.ts';
@@ -32,9 +32,10 @@ export default function InboxPage() {
     group: search.get('group') ?? '',
     order: search.get('order') ?? '',
   };
-  const waiting = useWaiting(!isAll, PAGES_AT_ONCE);
+  const waiting = useAllWaiting(!isAll);
   const me = useMe();
   const [marked, setMarked] = useState<ReadonlySet<string>>(new Set());
+  const [reason, setReason] = useState('');
   const [decided, setDecided] = useState<ManyResults>();
   const cards = waiting.data?.cards ?? NONE;
   const { text, group, order } = arranged;
@@ -82,7 +83,7 @@ export default function InboxPage() {
           Inbox
           <Text span c="dimmed" ml={6} size="sm">
             {shown.length === cards.length ? cards.length : `${shown.length} of ${cards.length}`}
-            {waiting.data?.hasMore ? '+' : ''}
+            {waiting.data?.next === undefined ? '' : '+'}
           </Text>
         </Text>
         <SegmentedControl
@@ -103,8 +104,11 @@ export default function InboxPage() {
       {markedNow.length > 0 && (
         <DecideMany
           cards={markedNow}
+          reason={reason}
+          onReason={setReason}
           onDecided={(results) => {
             setMarked(new Set());
+            setReason('');
             setDecided(results);
           }}
           onClear={() => setMarked(new Set())}

@@ -4,7 +4,7 @@ import { Link } from 'wouter';
 import { CutText } from '../../parts/cut-text.tsx';
 import { EntryLink } from '../../parts/entry-link.tsx';
 import { World } from '../../parts/halted.tsx';
-import { Inert } from '../../parts/inert-text.tsx';
+import { Inert, Words } from '../../parts/inert-text.tsx';
 import { Ago } from '../../parts/instant.tsx';
 import listed from '../../parts/rows.module.css';
 import { Section } from '../../parts/section.tsx';
@@ -20,7 +20,7 @@ const ROWS = 5;
 export default function NeedsPage() {
   const { isReader, isOperator, waiting, inDoubt, approvals, effects, notices, runs } = useNeeds();
   const ends = useEndsSoon();
-  const isMore = approvals.data?.hasMore === true;
+  const isMore = approvals.data?.next !== undefined;
   return (
     <div className={classes.page}>
       <Title order={1} size="h4" mb="md">
@@ -139,7 +139,7 @@ function Row({ href, title, at, children }: RowProps) {
       <Group justify="space-between" gap="0 12px" wrap="nowrap">
         <CutText size="sm">
           <Anchor component={Link} href={href} size="sm" fw={600} underline="hover">
-            <Inert>{title}</Inert>
+            <Words>{title}</Words>
           </Anchor>
         </CutText>
         {at !== undefined && (

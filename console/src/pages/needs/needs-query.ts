@@ -51,7 +51,7 @@ export function useNeedsCounts() {
   const calls = inDoubt.flatMap(({ effects }) => effects.filter((one) => one.needs_human)).length;
   const all = waiting.length + calls + (notices.data?.length ?? 0) + (runs.data?.length ?? 0);
   const text = (count: number) =>
-    count === 0 ? undefined : `${count}${approvals.data?.hasMore === true ? '+' : ''}`;
+    count === 0 ? undefined : `${count}${approvals.data?.next !== undefined ? '+' : ''}`;
   return {
     all: text(all),
     waiting: text(cards.length),

@@ -15,6 +15,8 @@ export interface PageParts {
   /** The nonce of the style elements. */
   readonly nonce: string;
   readonly signIn: SignInWay;
+  /** The first part of the address. */
+  readonly name: string;
 }
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -50,9 +52,12 @@ export class ConsoleFiles {
     return this.#files.get(name);
   }
 
-  /** The document of every page. */
-  page({ nonce, signIn }: PageParts): string {
-    return this.#document.replace('{{nonce}}', nonce).replace('{{sign-in}}', signIn);
+  /** The document of a page, whose own code loads beside that of all pages. */
+  page({ nonce, signIn, name }: PageParts): string {
+    const code = [...this.#files.keys()].find((file) => file.startsWith(`${name}-page-`));
+    const link = code && `<link rel="modulepreload" crossorigin href="/assets/${code}">`;
+    const document = this.#document.replace('</head>', `${link ?? ''}</head>`);
+    return document.replace('{{nonce}}', nonce).replace('{{sign-in}}', signIn);
   }
 }
 

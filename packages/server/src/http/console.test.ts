@@ -14,13 +14,14 @@ beforeAll(async () => {
   mkdirSync(join(folder, 'assets'));
   writeFileSync(
     join(folder, 'index.html'),
-    '<meta content="{{nonce}}"><meta content="{{sign-in}}">',
+    '<meta content="{{nonce}}"><meta content="{{sign-in}}"></head>',
   );
   writeFileSync(join(folder, 'secret.js'), 'secret');
   for (const [name, text] of Object.entries({
     'a-1.js': 'plain',
     'a-1.js.br': 'small',
     'b-1.css': 'css',
+    'inbox-page-1.js': 'inbox',
     'c.map': 'map',
   }))
     writeFileSync(join(folder, 'assets', name), text);
@@ -40,10 +41,13 @@ async function get(path: string, encoding?: string) {
   return { status: answer.status, headers: answer.headers, text: await answer.text() };
 }
 
-test('each page is the same document, with a nonce of its own', async () => {
+test('each page is the same document, with its code and a nonce of its own', async () => {
   const [one, two] = [await get('/'), await get('/inbox/abc')];
   const nonces = [one, two].map(({ text, headers }) => {
-    const [, nonce = ''] = /^<meta content="([^"]{24})"><meta content="oidc">$/.exec(text) ?? [];
+    const [, nonce = '', code] =
+      /^<meta content="([^"]{24})"><meta content="oidc">(<link .*>)?<\/head>$/.exec(text) ?? [];
+    const link = '<link rel="modulepreload" crossorigin href="/assets/inbox-page-1.js">';
+    expect(code).toBe(text === one.text ? undefined : link);
     expect(headers.get('content-security-policy')).toContain(`style-src 'self' 'nonce-${nonce}';`);
     return nonce;
   });

@@ -25,7 +25,7 @@ const FOR_EVER = 'public, max-age=31536000, immutable';
 
 /** Adds the pages of the console and their files. Its data comes from the API, with a session. */
 export function addConsole(app: Hono, files: ConsoleFiles, signIn: SignInWay): void {
-  for (const page of PAGES) app.get(page, () => documentOf(files, signIn, 200));
+  for (const page of PAGES) app.get(page, ({ req }) => documentOf(files, signIn, req.path, 200));
   app.get('/assets/:name', (context) => {
     const file = files.file(context.req.param('name'));
     if (file === undefined) return context.notFound();
@@ -52,13 +52,21 @@ export function addUnknownPage(app: Hono, files: ConsoleFiles, signIn: SignInWay
   app.get('*', async (context, next) => {
     const looksForPage = /\btext\/html\b/.test(context.req.header('accept') ?? '');
     return looksForPage && !context.req.path.startsWith('/v1/')
-      ? documentOf(files, signIn, 404)
+      ? documentOf(files, signIn, context.req.path, 404)
       : next();
   });
 }
 
-function documentOf(files: ConsoleFiles, signIn: SignInWay, status: 200 | 404): Response {
+function documentOf(
+  files: ConsoleFiles,
+  signIn: SignInWay,
+  path: string,
+  status: 200 | 404,
+): Response {
   const nonce = randomBytes(16).toString('base64');
   const headers = { ...consoleHeaders(nonce), 'content-type': 'text/html; charset=utf-8' };
-  return new Response(files.page({ nonce, signIn }), { status, headers });
+  return new Response(files.page({ nonce, signIn, name: path.split('/')[1] ?? '' }), {
+    status,
+    headers,
+  });
 }
