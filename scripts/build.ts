@@ -42,9 +42,12 @@ execFileSync(
 const folders = globSync('packages/*/package.json', { cwd: root }).map((file) => dirname(file));
 const internals = internalEntries(root);
 await Promise.all(
-  folders.map((folder) =>
-    bundlePackage(join(root, folder), entriesOf(folder), join(dist, basename(folder))),
-  ),
+  folders.map((folder) => {
+    const entries = entriesOf(folder);
+    return (
+      entries.length > 0 && bundlePackage(join(root, folder), entries, join(dist, basename(folder)))
+    );
+  }),
 );
 for (const folder of folders) makePackage(folder);
 execFileSync(process.execPath, [join(root, 'scripts/build-console.ts'), join(dist, 'console')], {

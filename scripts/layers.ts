@@ -121,6 +121,7 @@ export const PACKAGES: Readonly<Record<string, Readonly<Record<string, readonly 
   server: { src: [] },
   cells: { src: [] },
   cli: { src: [] },
+  'create-assize': {},
 };
 
 /**

@@ -1,5 +1,5 @@
 /** Every path that a page names in backticks exists, and a package's README names its rooms. */
-import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
@@ -74,7 +74,7 @@ describe.each(globSync('packages/*/README.md', { cwd: root }))('%s', (page) => {
   });
 
   test('names each room of the package, and no other', () => {
-    const folders = readdirSync(join(root, dirname(page), 'src'), { withFileTypes: true })
+    const folders = globSync('src/*/', { cwd: join(root, dirname(page)), withFileTypes: true })
       .filter((entry) => entry.isDirectory() && entry.name !== 'public')
       .map(({ name }) => name);
     const cells = lines

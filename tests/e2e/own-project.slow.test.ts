@@ -55,6 +55,19 @@ test('its programs compile against the package, with the tsconfig of the page', 
   });
 });
 
+test('npm create assize writes rules without a project, and no file twice', () => {
+  const create = (...words: readonly string[]) =>
+    node('node_modules/create-assize/bin/create-assize.js', ...words);
+  const { status, out } = create('rules', '--rules', '--json');
+  expect(status).toBe(0);
+  const { files, next } = JSON.parse(out) as { files: string[]; next: string[] };
+  const names = ['assize.config.json', 'assize.yaml', '.gitignore'];
+  expect(files).toEqual(names.map((name) => join('rules', name)));
+  expect(next.slice(0, 2)).toEqual(['cd rules', expect.stringMatching(/^npx assize serve/)]);
+  expect(node(command(), 'policy', 'check', 'rules/assize.yaml')).toMatchObject({ status: 0 });
+  expect(create('rules', '--rules').status).toBe(2);
+});
+
 test('its program runs, and the command shows the entries', () => {
   expect(node('team.ts')).toMatchObject({
     status: 0,

@@ -17,6 +17,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   cells: [],
   cli: [],
   command: ['commander'],
+  'create-assize': [],
   gate: [],
   langchain: ['langchain', '@langchain', 'zod'],
   'openai-agents': ['@openai', 'zod'],

@@ -336,7 +336,7 @@ interface Settled {
   readonly entry_id?: Hash | undefined;
 }
 
-/** Nobody settles the calls of an own request, or of an agent with a token of the same person. */
+/** A person settles neither the calls of an own request nor those of an own token. */
 async function requireNotRequester(
   asked: Asked,
   trajectory: Trajectory,
