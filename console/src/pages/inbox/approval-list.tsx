@@ -106,6 +106,8 @@ function Row({
   const { may_decide, expires } = card;
   const isOpen = id === openId;
   const amounts = amountsOf(card);
+  // The amount has a column of its own.
+  const words = title.endsWith(` ${amounts}`) ? title.slice(0, -amounts.length - 1) : title;
   return (
     <li className={classes.row} data-open={isOpen || undefined} ref={isOpen ? showRow : undefined}>
       <Checkbox
@@ -121,12 +123,13 @@ function Row({
           <UnstyledButton
             className={classes.open}
             title={visibleWords(title)}
+            aria-label={visibleWords(title)}
             aria-current={isOpen ? 'true' : undefined}
             onClick={() => onOpen(id)}
           >
             <CutText size="sm">
               <strong>
-                <Words>{title}</Words>
+                <Words>{words}</Words>
               </strong>
             </CutText>
           </UnstyledButton>

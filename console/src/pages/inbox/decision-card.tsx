@@ -21,13 +21,14 @@ interface CardProps {
 /** The effect of an approval, whether it can be undone, and why a person is asked. */
 export function DecisionCard({ card, amended }: CardProps) {
   const { title, requester, at, trajectory_id, channel, detail, rule, contradictions } = card;
+  const amounts = amountsOf(amended ?? card);
   return (
     <header>
       <Group gap="xs" align="baseline">
         <Title order={2} size="h4" className="wraps">
           <Words>{title}</Words>
         </Title>
-        <Text fw={700}>{amountsOf(amended ?? card)}</Text>
+        {!title.includes(amounts) && <Text fw={700}>{amounts}</Text>}
         <Badge variant="default">
           <Inert>{channel}</Inert>
         </Badge>
