@@ -15,7 +15,8 @@ import {
   wrapHelp,
   writeTo,
 } from '@assize/command';
-import { Command } from 'commander';
+import { Command, Help } from 'commander';
+import { COMMAND_GROUPS } from './command-groups.ts';
 import { type CommandWords, commandWords, parsedLine } from './command-words.ts';
 import { FEATURES } from './features.ts';
 
@@ -25,6 +26,8 @@ export interface CommandLine {
   readonly about: string;
   /** Each loader imports one command's module. Only the command that runs is loaded. */
   readonly commands: NonNullable<Feature['commands']>;
+  /** The commands of the help by group. Default: all, in one list. */
+  readonly groups?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** The command `assize`. */
@@ -32,6 +35,7 @@ export const ASSIZE: CommandLine = {
   name: 'assize',
   about: 'Agents propose, a kernel decides, one hash-chained ledger records it all.',
   commands: Object.assign({}, ...FEATURES.map(({ commands }) => commands)),
+  groups: COMMAND_GROUPS,
 };
 
 /** Runs one command line. Never throws: the function prints the error and returns the exit code. */
@@ -74,7 +78,7 @@ async function parsed(line: CommandWords, commandLine: CommandLine): Promise<voi
 /** The program with the commands that the words need: all, if they name none. */
 export async function program(
   words: readonly string[],
-  { name, about, commands }: CommandLine,
+  { name, about, commands, groups }: CommandLine,
 ): Promise<Command> {
   const program = new Command(name)
     .description(about)
@@ -99,7 +103,35 @@ export async function program(
   for (const { group, register } of registers)
     if (group !== undefined)
       register(program.commands.find((command) => command.name() === group)!);
+  if (groups !== undefined) grouped(program, groups, words.includes('--all'));
   return program;
+}
+
+/** Groups the commands in the help, and leaves the others out of it unless all are asked for. */
+function grouped(
+  program: Command,
+  groups: NonNullable<CommandLine['groups']>,
+  isAll: boolean,
+): void {
+  const order = Object.values(groups).flat();
+  const placeOf = (command: Command): number =>
+    order.indexOf(command.name()) + 1 || order.length + 1;
+  // The library shows the groups in the order of their first commands.
+  (program.commands as Command[]).sort((one, other) => placeOf(one) - placeOf(other));
+  for (const command of program.commands) {
+    const [group = 'More:'] =
+      Object.entries(groups).find(([, names]) => names.includes(command.name())) ?? [];
+    command.helpGroup(group);
+  }
+  if (isAll) return;
+  const more = program.commands.filter((command) => !order.includes(command.name()));
+  program
+    .configureHelp({
+      ...helpOptions,
+      visibleCommands: (of) =>
+        Help.prototype.visibleCommands.call(new Help(), of).filter((one) => !more.includes(one)),
+    })
+    .addHelpText('after', `\n${more.length} more commands: ${program.name()} help --all.`);
 }
 
 /**

@@ -131,7 +131,7 @@ describe('the command line', () => {
       [[], COMMANDS],
       [[EXPERIMENTS_COMMAND], EXPERIMENTS.map((command) => command.split(' ')[1]!)],
     ] as const) {
-      const help = await assize(...program, '--help');
+      const help = await assize(...program, '--help', '--all');
       expect(help.code).toBe(0);
       for (const command of commands)
         expect(help.out).toMatch(new RegExp(`^  ${command.split(' ')[0]} `, 'm'));
@@ -142,6 +142,20 @@ describe('the command line', () => {
         err: '',
       });
     }
+  });
+
+  test('the help has six groups of at most eight commands, and names the others', async () => {
+    const { out } = await assize('help');
+    const groups = out
+      .split('\n\n')
+      .filter((part) => /^(?:Start|Decide|Look|Prove|Change rules|Operate):\n/.test(part))
+      .map((part) => part.match(/^ {2}[a-z]/gm)?.length ?? 0);
+    expect(groups).toHaveLength(6);
+    expect(Math.max(...groups)).toBeLessThanOrEqual(8);
+    const [, more] = /^(\d+) more commands: assize help --all\.$/m.exec(out) ?? [];
+    const all = await assize('help', '--all');
+    const [, others = ''] = all.out.split('More:\n');
+    expect(others.match(/^ {2}[a-z]/gm)).toHaveLength(Number(more) + 1); // `help` has its own group.
   });
 
   test.each([
