@@ -11,7 +11,7 @@ import { formatTable, meetsGoal } from '../bench/measure.ts';
 
 /** Lines and tokens at most, in thousands. The goal of all published packages is 155 and less. */
 const LIMITS: Readonly<Record<string, readonly [lines: number, tokens: number]>> = {
-  assize: [89.7, 545],
+  assize: [89.8, 545.2],
   '@assize/postgres': [8.4, 39.5],
   '@assize/command': [5.3, 31.1],
   '@assize/cli': [13.5, 84.3],

@@ -6,12 +6,14 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { addMicros } from '#canon';
-import { type Deputy, defineDomain, escalate, pass } from '#kernel';
+import { adjudicate, type Deputy, defineDomain, escalate, pass, World } from '#kernel';
+import { entryRow } from '#ledger';
 import { deepReplay } from '#replay';
 import type { Ruling } from '#runtime';
 import { cases } from '../support/cases.ts';
 import { FaultyStore, payloads, soundState } from '../support/ledger/desk.ts';
 import { HandClock, intent, runtimeOver, START, writFor } from '../support/ledger/runtime.ts';
+import { ANYONE } from '../support/models/permissive-authority.ts';
 
 const KINDS = ['a', 'b', 'c'] as const;
 type Kind = (typeof KINDS)[number];
@@ -28,6 +30,8 @@ interface Setting {
   /** The times until the end: of the rule, of the action, and of this one escalation. */
   readonly ends: readonly [number | undefined, number | undefined, number | undefined];
   readonly isAskedByWrit: boolean;
+  /** The time of the deployment. */
+  readonly limit: number | 'never';
 }
 
 /** The members that are given. */
@@ -104,6 +108,7 @@ const setting: fc.Arbitrary<Setting> = fc.record({
     ...[1, 2, 3].map(() => fc.option(fc.integer({ min: 30, max: 150 }), { nil: undefined })),
   ) as unknown as fc.Arbitrary<Setting['ends']>,
   isAskedByWrit: fc.boolean(),
+  limit: fc.constantFrom(100, 100, 'never' as const),
 });
 const steps = fc.array(
   fc.record({
@@ -124,16 +129,16 @@ test('each kind of a channel, or its deputy that is due, decides', async () => {
       const [store, clock] = [new FaultyStore(), new HandClock()];
       const assize = runtimeOver(store, [domain], {
         ports: { clock },
-        approvals: { timeoutMs: 100 },
+        approvals: { timeoutMs: setup.limit },
       });
       const writ = setup.isAskedByWrit ? careful : free;
       const trajectory = await assize.create(domain, { trajectoryId: 't', writs: [writ] });
       const asked = await trajectory.propose(intent('ask', {}, writ));
       if (asked.ruling !== 'escalated') throw new Error(JSON.stringify(asked));
-      const end = Math.min(...setup.ends.map((one) => one ?? Number.POSITIVE_INFINITY));
-      const lasts = end === Number.POSITIVE_INFINITY ? 100 : end;
+      const limits = [setup.limit, ...setup.ends].map(Number).filter((one) => one > 0);
+      const lasts = Math.min(...limits);
       expect(trajectory.approvals.pending()[0]?.payload.expires).toBe(
-        addMicros(START, lasts * 1_000),
+        limits.length === 0 ? undefined : addMicros(START, lasts * 1_000),
       );
 
       let id = asked.pending;
@@ -186,7 +191,7 @@ test('each kind of a channel, or its deputy that is due, decides', async () => {
 test('a request keeps the deputies of its version of the domain', async () => {
   const setup: Setting = {
     ...{ ofRule: 'a', approvals: 1, deputies: { a: { kind: 'b', afterMs: 10 } } },
-    ...{ ends: [undefined, undefined, undefined], isAskedByWrit: false },
+    ...{ ends: [undefined, undefined, undefined], isAskedByWrit: false, limit: 'never' },
   };
   const old = domainOf(setup);
   const next = domainOf({ ...setup, deputies: {} }, '2');
@@ -215,4 +220,90 @@ test('a request keeps the deputies of its version of the domain', async () => {
   });
   await soundState(store, 't');
   expect((await deepReplay(store, 't', { domains: [old, next] })).differences).toEqual([]);
+});
+
+test('a deep replay finds deputies and an end that the domain did not name', async () => {
+  const setup: Setting = {
+    ...{ ofRule: 'a', ofAction: 'c', approvals: 1, deputies: { a: { kind: 'b', afterMs: 10 } } },
+    ...{ ends: [50, undefined, undefined], isAskedByWrit: true, limit: 100 },
+  };
+  const endless = { ...setup, ends: [undefined, undefined, undefined] } as const;
+  const after = (ms: number): string => addMicros(START, ms * 1_000);
+  const named = { of: 'a', kind: 'b', from: after(10) };
+  const differencesOf = async (made: Setting, forged: object): Promise<string[]> => {
+    const domain = domainOf(made);
+    const store = new FaultyStore();
+    const options = { ports: { clock: new HandClock() }, approvals: { timeoutMs: made.limit } };
+    const assize = runtimeOver(store, [domain], options);
+    const trajectory = await assize.create(domain, { trajectoryId: 't', writs: [careful] });
+    await trajectory.propose(intent('ask', {}, careful));
+    const [root, asked] = await store.entries('t');
+    const { deputies, expires, ...rest } = JSON.parse(asked!.payload);
+    expect(deputies).toEqual([named]);
+    const row = entryRow(given({ ...rest, deputies, expires, ...forged }) as never);
+    const copy = new FaultyStore();
+    await copy.commit({ entries: [root!, row], blobs: [] });
+    const { differences } = await deepReplay(copy, 't', { domains: [domain] });
+    return differences.map(({ what }) => what);
+  };
+  expect(await differencesOf(setup, {})).toEqual([]);
+  for (const deputies of [
+    [{ ...named, from: after(9) }],
+    [{ ...named, from: after(11) }],
+    [{ ...named, kind: 'c' }],
+    [named, { of: 'c', kind: 'b', from: after(10) }],
+    undefined,
+  ])
+    expect(await differencesOf(setup, { deputies })).toEqual(['deputies']);
+  for (const expires of [after(51), undefined])
+    expect(await differencesOf(setup, { expires })).toEqual(['expires']);
+  expect(await differencesOf(setup, { expires: after(49) })).toEqual([]);
+  for (const expires of [after(1), after(100_000), undefined])
+    expect(await differencesOf(endless, { expires })).toEqual([]);
+});
+
+const time = fc.option(fc.nat(50), { nil: null });
+const items = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd'), time);
+
+test('the shortest time of the items of a rule and of all calls counts', () => {
+  const judged = (ms: number | null) =>
+    ms === 0 ? pass : escalate('asked', ms === null ? {} : { timeoutMs: ms });
+  const domain = defineDomain<any, any>({
+    ...{ name: 'timed', version: '1', initial: { items: {} } },
+    state: z.object({ items: z.record(z.string(), z.int().nullable()) }),
+    processes: { putting: { writes: ['/items'] } },
+    roles: { worker: { processes: ['putting'] } },
+    actions: {
+      put: {
+        ...{ process: 'putting', args: z.record(z.string(), z.int().nullable()) },
+        apply: ({ items }: any, args: object) => Object.assign(items, args),
+      },
+    },
+    invariants: ({ each, eachCall }: any) => [
+      each('ITEM', '/items/*', { timeoutMs: 30 }, judged),
+      eachCall('CALL', 'x.*', { timeoutMs: 40 }, ({ input }: any) => judged(input)),
+      eachCall('OTHER', 'x.*', { timeoutMs: 45 }, ({ input }: any) => judged(input)),
+    ],
+    counselors: { a: () => true },
+  } as any);
+  fc.assert(
+    fc.property(items, items, fc.array(time), fc.boolean(), (before, put, inputs, strict) => {
+      const world = new World(domain, { items: before }, undefined, { strict });
+      const calls = inputs.map((input) => ({ tool: 'x.do', input }));
+      const asked = { action: 'put', role: { name: 'worker', params: {} }, args: put };
+      const ruling = adjudicate(world, asked, ANYONE, { at: START, observations: [], calls });
+      const [ofItems, ofCalls] = [Object.values({ ...before, ...put }), inputs].map((all) =>
+        all.filter((one) => one !== 0),
+      ) as [(number | null)[], (number | null)[]];
+      const named = [...ofItems, ...ofCalls].filter((one) => one !== null);
+      if (ofItems.length > 0) named.push(30);
+      if (ofCalls.length > 0) named.push(40);
+      expect(ruling).toMatchObject(
+        named.length === 0
+          ? { verdict: 'approved' }
+          : { verdict: 'escalated', timeoutMs: Math.min(...named) },
+      );
+    }),
+    { numRuns: cases(2_000) },
+  );
 });

@@ -9,6 +9,7 @@ import { desk, newsroom, staff } from '../../../../tests/support/ledger/newsroom
 import { keysOf } from '../../../../tests/support/ledger/rows.ts';
 import { operator, runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
 import { type Agent, type RunReplay, replayRun, type Turn, turnKey } from './index.ts';
+import { recordedTimeout } from './replay.ts';
 
 /** One recorded run, which every case alters. */
 let store: MemoryStore;
@@ -303,4 +304,22 @@ test('erased answers end a replay at the first turn needing one; turns stay', as
     kind: 'erased',
     cause: { code: 'erased', evidence: { key: keys[0] } },
   });
+});
+
+test('the time limit is the longest of the requests, which rules only shorten', () => {
+  const asked = (expires?: string) => ({
+    entry: {
+      payload: {
+        ...{ kind: 'pending_approval', at: '2026-03-23T09:00:00.000000Z', expires },
+        ...{ reason: 'invariant_escalated', proposal: { action: { name: 'act' } } },
+      },
+    },
+  });
+  const [short, long] = [
+    asked('2026-03-23T09:01:00.000000Z'),
+    asked('2026-03-23T10:00:00.000000Z'),
+  ];
+  expect(recordedTimeout([short, long, short] as never)).toBe(3_600_000);
+  expect(recordedTimeout([short, asked()] as never)).toBe('never');
+  expect(recordedTimeout([])).toBe('never');
 });

@@ -61,7 +61,7 @@ export interface ReplaySource {
  * judge decided; it needs an oracle that replays its log, so no judge is called.
  */
 export interface ReplayRunOptions extends Pick<AssizeOptions, 'anchors' | 'policy' | 'signer'> {
-  /** Default: the time limit of the first pending proposal in the ledger. */
+  /** Default: the longest time limit of a pending proposal in the ledger. */
   readonly approvals?: Pick<ApprovalOptions, 'timeoutMs' | 'maxPending'>;
   readonly memory?: Pick<MemoryRuntimeOptions, 'judge'>;
 }
@@ -584,8 +584,12 @@ function nothing(): never {
   throw new Error('A replay has no calls, clock, random numbers or writes.');
 }
 
-/** The time limit of approvals, as the first pending proposal of the ledger has it. */
+/**
+ * The time limit of approvals: the longest of a pending proposal of the ledger, because the time of
+ * a rule only shortens it.
+ */
 export function recordedTimeout(entries: readonly RecordedEntry[]): number | 'never' {
+  let longest: number | undefined;
   for (const { entry } of entries) {
     const { payload } = entry;
     if (
@@ -595,7 +599,8 @@ export function recordedTimeout(entries: readonly RecordedEntry[]): number | 'ne
     )
       continue;
     if (payload.expires === undefined) return 'never';
-    return instantToMillis(payload.expires) - instantToMillis(payload.at);
+    const ms = instantToMillis(payload.expires) - instantToMillis(payload.at);
+    longest = Math.max(longest ?? 0, ms);
   }
-  return 'never';
+  return longest ?? 'never';
 }

@@ -33,7 +33,12 @@ export async function desk(
   {
     tools = [],
     policy = true,
-  }: { readonly tools?: readonly Tool[]; readonly policy?: boolean } = {},
+    timeoutMs = 'never',
+  }: {
+    readonly tools?: readonly Tool[];
+    readonly policy?: boolean;
+    readonly timeoutMs?: number | 'never';
+  } = {},
 ): Promise<Desk> {
   const { rules } = readRules(yaml);
   const domain = gateway({ rules, tools });
@@ -46,7 +51,7 @@ export async function desk(
     tools,
     oracle: store,
     ports: { clock },
-    approvals: { timeoutMs: 'never' },
+    approvals: { timeoutMs },
     effects: { recoveryKey: RECOVERY_KEY },
     maxClockAheadMs: 'unlimited',
     ...(policy ? { policy: rulesPolicy(rules) } : {}),

@@ -106,7 +106,7 @@ export interface Action<State, Args, Params = RoleParams> {
    * the number of the invariant.
    */
   readonly approvals?: number;
-  /** Milliseconds until every escalation of the action expires, as for an invariant. */
+  /** Milliseconds until every escalation of the action expires, at most, as for an invariant. */
   readonly timeoutMs?: number;
   /**
    * The action in the words of the people who decide about it. Default: its name and its short

@@ -19,8 +19,9 @@ export interface InvariantOptions<State> {
   /** Number of different approvers that escalations of this invariant need: 1 to 8. Default: 1. */
   readonly approvals?: number;
   /**
-   * Milliseconds until a proposal that this invariant escalates expires. The shortest of the times
-   * that apply counts. Default: the time of the deployment.
+   * Milliseconds until a proposal that this invariant escalates expires. The shortest time counts:
+   * of the deployment, the action, the first rule that escalates, at all its places, and every rule
+   * over calls that does. Default: no own time.
    */
   readonly timeoutMs?: number;
   /**

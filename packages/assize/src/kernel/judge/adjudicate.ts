@@ -77,8 +77,8 @@ export interface Escalated {
   readonly deputies: readonly NamedDeputy[];
   /** Number of different approvers that it needs. */
   readonly approvals: number;
-  /** The time until it expires, where the domain states one. */
-  readonly timeoutMs: number | undefined;
+  /** The time until it expires, by the domain. Infinity where that states none. */
+  readonly timeoutMs: number;
   readonly freezes: 'world' | readonly string[];
 }
 
@@ -147,7 +147,7 @@ function judged(candidate: CandidateStep, authority: Authority): Ruling {
   if (checked.finding?.result.result === 'reject')
     return rolledBack(step, brokenBy(step.compiled, checked.finding));
   if (checked.finding !== undefined || step.compiled.approvalDemand !== undefined)
-    return rolledBack(step, escalation(step, checked.finding));
+    return rolledBack(step, escalation(step, checked.found));
   return approved(step, checked.keep);
 }
 
@@ -235,7 +235,7 @@ function approved(first: CandidateStep, keep: () => void): Approved {
     requireApproval: (held) =>
       rolledBack(
         step,
-        escalation({ ...step, compiled: { ...compiled, approvalDemand: held } }, undefined),
+        escalation({ ...step, compiled: { ...compiled, approvalDemand: held } }, []),
       ),
   };
   return ruling;
@@ -243,8 +243,9 @@ function approved(first: CandidateStep, keep: () => void): Approved {
 
 function escalation(
   { world, compiled, draft, changes, inputs, calls }: CandidateStep,
-  finding: Finding | undefined,
+  found: readonly Finding[],
 ): Escalated | Rejected {
+  const [finding] = found;
   const callRules = escalatingCallRules(world.domain, draft.state, calls.all);
   const approvals = approvalsFor(compiled, finding, callRules);
   const channel = channelOf(compiled, finding, callRules);
@@ -271,7 +272,7 @@ function escalation(
       channel,
       deputies: deputiesOf(world.domain, channel, inputs.at),
       approvals,
-      timeoutMs: timeoutFor(compiled, finding, callRules),
+      timeoutMs: timeoutFor(compiled, [...found, ...callRules]),
       freezes:
         compiled.approvalDemand?.reason === 'contradiction' && finding === undefined
           ? []

@@ -52,19 +52,15 @@ export function approvalsFor(
 }
 
 /**
- * The shortest time until an escalation expires that the action, the rule and the rules over calls
- * that escalate name. Undefined if none does.
+ * The shortest time until an escalation expires that the action and the findings name: those of the
+ * first rule that escalates, and of every rule over calls. Infinity if none does.
  */
-export function timeoutFor(
-  { action }: Compiled,
-  finding: Finding | undefined,
-  callRules: readonly Finding[],
-): number | undefined {
-  const named = [finding, ...callRules].flatMap((found) =>
-    found?.result.result === 'escalate' ? [found.rule.spec.timeoutMs, found.result.timeoutMs] : [],
-  );
-  const shortest = Math.min(...[action.timeoutMs, ...named].filter((one) => one !== undefined));
-  return shortest === Number.POSITIVE_INFINITY ? undefined : shortest;
+export function timeoutFor({ action }: Compiled, found: readonly Finding[]): number {
+  return found.reduce((shortest, { rule, result }) => {
+    if (result.result !== 'escalate') return shortest;
+    const { timeoutMs = shortest } = rule.spec;
+    return Math.min(shortest, timeoutMs, result.timeoutMs ?? shortest);
+  }, action.timeoutMs ?? Number.POSITIVE_INFINITY);
 }
 
 /** A kind that may decide in place of another kind of the channel, and from when. */

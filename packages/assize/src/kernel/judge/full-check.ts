@@ -57,8 +57,8 @@ export function detectionVector(
 }
 
 /**
- * The rules over calls that escalate. One approval settles all of them, so their channels,
- * numbers of approvers and times count together.
+ * The findings of the rules over calls that escalate, one for each call. One approval settles all
+ * of them, so their channels, numbers of approvers and times count together.
  */
 export function escalatingCallRules(
   domain: Domain,
@@ -69,8 +69,8 @@ export function escalatingCallRules(
   const sight = new MemberViewCache(state);
   return domain.rules.flatMap((rule) => {
     if (rule.spec.kind !== 'eachCall') return [];
-    const found = firstOrRejected(rule, findingsOf(rule, state, sight, calls));
-    return found?.result.result === 'escalate' ? [found] : [];
+    const found = [...findingsOf(rule, state, sight, calls)];
+    return found.every(({ result }) => result.result === 'escalate') ? found : [];
   });
 }
 

@@ -91,13 +91,17 @@ export class IncrementalCheck {
   /**
    * The first rule, in order, that does not pass on the changed state. Checks only the places that
    * the changes touch, the places that did not pass before, and the calls of the proposal. Call
-   * `keep` if the change stays.
+   * `keep` if the change stays. `found`: the findings of that rule at all its places.
    */
   checkChanges(
     state: Container,
     changes: readonly ChangedPath[],
     calls: readonly ProposedCall[] = NO_CALLS,
-  ): { readonly finding: Finding | undefined; readonly keep: () => void } {
+  ): {
+    readonly finding: Finding | undefined;
+    readonly found: readonly Finding[];
+    readonly keep: () => void;
+  } {
     if (this.#isStrict) return this.#judgeAll(state, changes, calls);
     const restatements: ReverseIndexUpdate[] = [];
     const sight = new MemberViewCache(state);
@@ -107,16 +111,18 @@ export class IncrementalCheck {
       const places = work.places[rule.index];
       if (places === undefined) continue;
       const tallies = work.staged[rule.index] ?? this.#talliesOf(rule);
+      const found: Finding[] = [];
       for (const keys of places.inOrder()) {
         const { result, others } = checkRule(rule, state, keys, sight, tallies, calls);
-        if (result.result !== 'pass')
-          return { finding: { rule, keys, result }, keep: NOTHING_TO_KEEP };
-        if (others !== undefined && this.#dependents.has(rule))
+        if (result.result !== 'pass') found.push({ rule, keys, result });
+        else if (others !== undefined && this.#dependents.has(rule))
           restatements.push({ rule, place: keys, others });
       }
+      if (found.length > 0) return { finding: found[0], found, keep: NOTHING_TO_KEEP };
     }
     return {
       finding: undefined,
+      found: [],
       keep: () => {
         // Clearing an empty map would rebuild it.
         if (this.failing.size > 0) this.failing.clear();
@@ -191,9 +197,12 @@ export class IncrementalCheck {
         : this.#workFor(state, changes, new MemberViewCache(state)).keys(),
     );
     const isExcused = (key: string): boolean => this.#excused.has(key) && !touched.has(key);
-    const all = [...findings(this.#domain, state, calls)];
+    const all = [...findings(this.#domain, state, calls)].filter(
+      ({ rule, keys }) => !isExcused(findingKey(rule, keys)),
+    );
     return {
-      finding: all.find(({ rule, keys }) => !isExcused(findingKey(rule, keys))),
+      finding: all[0],
+      found: all.filter(({ rule }) => rule === all[0]?.rule),
       keep: () => {
         for (const key of touched) this.#excused.delete(key);
         this.restart(state);

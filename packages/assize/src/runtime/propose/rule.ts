@@ -102,8 +102,9 @@ function payloadOf(
   if (judged.verdict === 'rejected') return rejectionPayload(terms, gathered, judged);
   if (judged.verdict === 'approved')
     return commitPayload(terms, gathered, judged, believed?.changes);
-  const { timeoutMs = writer.context.approvalTimeoutMs } = judged;
-  const expires = timeoutMs === undefined ? undefined : addMicros(at, timeoutMs * 1_000);
+  // The writs of a server outlast its own time, so the time of a rule only shortens it.
+  const ms = Math.min(judged.timeoutMs, writer.context.approvalTimeoutMs ?? judged.timeoutMs);
+  const expires = ms === Number.POSITIVE_INFINITY ? undefined : addMicros(at, ms * 1_000);
   return pendingPayload(terms, gathered, judged, expires);
 }
 

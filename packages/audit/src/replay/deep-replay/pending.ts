@@ -1,4 +1,5 @@
 import { isAssizeError, type Json } from 'assize/internal/base';
+import { addMicros } from 'assize/internal/canon';
 import type { PatchOperation } from 'assize/internal/kernel';
 import {
   approvalsOf,
@@ -11,7 +12,7 @@ import {
 import { digestOf } from 'assize/internal/runtime';
 import { heldWithTools } from './recorded-authority.ts';
 import { copied } from './recorded-world.ts';
-import { isSame } from './report.ts';
+import { type Findings, isSame } from './report.ts';
 import { placeOf, type RerunContext, readPatches, readProposal } from './rerun-context.ts';
 import { costWithTools, described, isSameRuling, recordedRuling } from './ruled.ts';
 
@@ -99,10 +100,11 @@ async function compare(
   }
   if (judged.verdict !== 'escalated') return;
   if (!isSameWords(entry.payload, judged.detail)) findings.reworded++;
-  const { channel, deputies, approvals, freezes, approval } = judged;
+  const { channel, deputies, approvals, freezes, approval, timeoutMs } = judged;
   findings.compare(place, 'approval', before.approval, approval);
   findings.compare(place, 'channel', entry.payload.channel, channel);
   findings.compare(place, 'deputies', entry.payload.deputies ?? [], deputies);
+  compareEnd(findings, entry, timeoutMs);
   findings.compare(place, 'approvals', approvalsOf(entry.payload).needed, approvals);
   findings.compare(place, 'freezes', entry.payload.freezes, freezes);
   const what = {
@@ -115,6 +117,15 @@ async function compare(
     approval: isSame(before.approval, approval) ? proposal.approval : storedAs(approval),
   };
   findings.compare(place, 'digest', entry.payload.digest, digestOf(what));
+}
+
+/** The deployment may end it earlier than the domain says, and never later. */
+function compareEnd(findings: Findings, entry: Entry<PendingPayload>, timeoutMs: number): void {
+  if (timeoutMs === Number.POSITIVE_INFINITY) return;
+  const { expires = null, proposal } = entry.payload;
+  const latest = addMicros(proposal.at, timeoutMs * 1_000);
+  if (expires === null || expires > latest)
+    findings.differs(placeOf(entry), 'expires', expires, latest);
 }
 
 /** The policy's reasons are recorded only together with an invariant's detail, and after it. */

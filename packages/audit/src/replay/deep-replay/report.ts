@@ -15,6 +15,8 @@ export type DifferenceKind =
   /** The channel for the resolution. */
   | 'channel'
   | 'deputies'
+  /** A time after the one that the rules name. */
+  | 'expires'
   /** The number of required approvals. */
   | 'approvals'
   | 'freezes'

@@ -224,7 +224,7 @@ export class CompiledRules {
       denied: found.denied,
       asks: asks.map(({ rule, why }) => ({ rule, why })),
       approvals: Math.max(1, ...asks.map(({ approvals }) => approvals)),
-      minutes: fewestOf(asks),
+      minutes: shortestOf(asks),
       coverable: asks.every(({ coverable }) => coverable),
       allowed: found.allowed,
     };
@@ -331,7 +331,9 @@ function aboutPart(part: CallPart, verdict: Verdict): Verdict {
 
 const BUILT_IN_IDS: ReadonlySet<string> = new Set(Object.values(BUILT_IN));
 
-function fewestOf(asks: readonly { readonly minutes?: number | undefined }[]): number | undefined {
+function shortestOf(
+  asks: readonly { readonly minutes?: number | undefined }[],
+): number | undefined {
   return asks
     .map(({ minutes }) => minutes)
     .filter((minutes) => minutes !== undefined)
@@ -351,7 +353,7 @@ function strictest(whole: Verdict, parts: readonly Verdict[]): Verdict {
     denied: all.find(({ denied }) => denied !== undefined)?.denied,
     asks: few(asks.values()),
     approvals: Math.max(1, ...asking.map(({ approvals }) => approvals)),
-    minutes: fewestOf(asking),
+    minutes: shortestOf(asking),
     coverable: asking.every(({ coverable }) => coverable),
     allowed: parts.find(({ allowed }) => allowed !== undefined)?.allowed,
   };

@@ -72,7 +72,7 @@ const rule = z.strictObject({
   where: z.array(condition).min(1).optional(),
   /** For `ask`: how many people must approve. */
   approvals: z.int().min(1).max(2).optional(),
-  /** For `ask`: how long the question waits. Default: as the server has it. */
+  /** For `ask`: how long the question waits, and no longer than the server lets any wait. */
   minutes: z
     .int()
     .min(1)
