@@ -71,7 +71,9 @@ const ward = defineDomain({
   counselors: {
     clerk: (principal) => /^clerk |^chief /.test(principal),
     doctor: (principal) => /^dr |^chief /.test(principal),
+    matron: (principal) => /matron/.test(principal),
   },
+  deputies: { doctor: { kind: 'matron', afterMs: 1_000 } },
   memory: {
     predicates: {
       diagnosis: { cardinality: 'single-valued', strategy: 'await', channel: 'doctor' },
@@ -129,7 +131,19 @@ async function begun(services: MemoryRuntimeOptions = {}) {
   };
   const claimOf = async (predicate: string): Promise<string> =>
     (await memory.recall({ subject: 'p7', predicate })).facts[0]!.lineage;
-  return { store, trajectory, memory, elsewhere, believed, propose, say, electing, asked, claimOf };
+  return {
+    clock,
+    store,
+    trajectory,
+    memory,
+    elsewhere,
+    believed,
+    propose,
+    say,
+    electing,
+    asked,
+    claimOf,
+  };
 }
 
 describe('the answering principal', () => {
@@ -154,6 +168,32 @@ describe('the answering principal', () => {
     );
     expect(await believed('diagnosis')).toEqual(['flu']);
     expect(await verifyStore(store)).toMatchObject([{ valid: true }]);
+  });
+
+  test('is a deputy that is due, where the request names one for the channel', async () => {
+    const { clock, trajectory, memory, believed, say, propose, electing, asked, claimOf } =
+      await begun();
+    const matron: ApprovalInput = { ...clerk, principal: 'matron ann' };
+    await committed(memory.assert(about('diagnosis', 'flu')));
+    const { pending } = await say(about('diagnosis', 'plague'));
+    const answers = [await electing(pending, 'plague')];
+    clock.forward(999);
+    const early = trajectory.approvals.approve(pending, { ...matron, answers });
+    await expect(early).rejects.toMatchObject({ code: 'unauthorised_counselor' });
+    clock.forward(1);
+    await committed(trajectory.approvals.approve(pending, { ...matron, answers }));
+    expect(await believed('diagnosis')).toEqual(['plague']);
+
+    const { pending: admission } = await propose('admit', 'cold');
+    clock.forward(60_000);
+    const by = { ...clerk, principal: 'clerk matron' };
+    const [request] = await asked(admission, by);
+    const winner = await claimOf('diagnosis');
+    const answered = { ...by, answers: [{ request: request!, winner }] };
+    await expect(trajectory.approvals.approve(admission, answered)).rejects.toMatchObject({
+      code: 'unauthorised_counselor',
+      evidence: { channel: 'doctor' },
+    });
   });
 
   test('is missing for a question that arose after the submission', async () => {
