@@ -1415,6 +1415,11 @@ class Chain:
             self.check_step(self.resolve("pending.proposal", p), p, given or [], approvals)
         else:
             obey("pending.direct", given is None, "approved, but nothing was pending before")
+            if "deputies" in p:
+                of, kinds = sorted(d["of"] for d in p["deputies"]), set(p["channel"].split("+"))
+                obey("pending.direct", of != [] and of == sorted(kinds & set(of))
+                     and all(d["from"] > p["at"] for d in p["deputies"]),
+                     "deputies that are not one for a kind of the channel, from later on")
         self.open[id] = pending_of(p, effect)
         if effect is None:
             self.frozen = id if p["freezes"] == "world" else None

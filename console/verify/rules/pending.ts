@@ -28,9 +28,16 @@ export function wrongPending(
   const freezesNothing = freezes !== 'world' && freezes.length === 0;
   if (asks !== (proposal.questions !== undefined) || (asks && !freezesNothing))
     return 'Its questions do not fit its reason.';
-  return resolves === undefined && approved !== undefined
-    ? 'It has approvers before any approval.'
-    : '';
+  if (resolves !== undefined) return '';
+  if (approved !== undefined) return 'It has approvers before any approval.';
+  return isDeputised(pending) ? '' : 'Its deputies are not those of its channel, from later on.';
+}
+
+function isDeputised({ channel, deputies, at }: Pending): boolean {
+  const ofs = deputies?.map(({ of }) => of) ?? [channel];
+  if (ofs.length === 0 || new Set(ofs).size < ofs.length) return false;
+  const kinds = channel.split('+');
+  return deputies?.every(({ of, from }) => kinds.includes(of) && from > at) ?? true;
 }
 
 function wrongAboutEffect(pending: Pending, commitOf: (id: string) => Payload | undefined): string {

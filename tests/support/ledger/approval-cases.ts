@@ -121,7 +121,11 @@ function deputised(
     broken('a deputy one second early', 2, due(1, late).commit(head(A))),
     broken('the first of two is a deputy too early', 2, due(2, late).step([head(A)])),
     broken('a deputy that the request does not name', 2, new Case(1).commit(head(A))),
-    broken('a deputy of another kind', 2, due(1, { channel: 'boss' }).commit(head(A))),
+    broken(
+      'a deputy of another kind',
+      2,
+      due(1, { channel: 'boss', deputies: [{ ...DEPUTY, of: 'boss' }] }).commit(head(A, 'md')),
+    ),
     broken('a deputy for one of two kinds alone', 2, due(1, both).commit(head(A))),
     broken('a deputy beside all kinds', 2, due().commit(head(A, 'head+md'))),
     broken('a deputy in the place of the other kind', 2, due(1, both).commit(head(A, 'head+md'))),
@@ -380,6 +384,21 @@ export function approvalCases(): ErasureCase[] {
     broken('approvals are left out', 2, new Case().step([A], { approvals: undefined })),
     broken('the proposal is another, and its digest', 2, new Case().step([A], otherProposal())),
     broken('the head is another', 2, new Case().step([A], { head: 'e'.repeat(64) })),
+    ...[
+      [],
+      [DEPUTY, DEPUTY],
+      [DEPUTY, { ...DEPUTY, kind: 'boss' }],
+      [{ ...DEPUTY, of: 'boss' }],
+      [{ ...DEPUTY, of: 'md+boss' }],
+      [{ ...DEPUTY, from: second(1) }],
+      [{ ...DEPUTY, from: second(0) }],
+    ].map((deputies) =>
+      broken(`deputies of ${JSON.stringify(deputies)}`, 1, new Case(1, { deputies })),
+    ),
+    valid(
+      'a deputy for each of two kinds',
+      new Case(1, { channel: 'boss+md', deputies: [DEPUTY, { ...DEPUTY, of: 'boss' }] }),
+    ),
     ...[[{}], [{ ...DEPUTY, from: 'soon' }], [{ ...DEPUTY, afterMs: 1 }], DEPUTY, null].map(
       (deputies) =>
         given(`deputies of ${JSON.stringify(deputies)}`, '1 malformed', new Case(1, { deputies })),

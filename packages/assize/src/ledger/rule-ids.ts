@@ -37,7 +37,8 @@ export const RULES = {
   'pending.frozen':
     'a frozen chain accepts approvals of the freezing entry; no revocation or halt waits',
   'pending.digest': 'head, digest, effects and questions agree with the proposal',
-  'pending.direct': 'without a resolved entry there are no approvers',
+  'pending.direct':
+    'without a resolved entry there are no approvers, and deputies are of the channel and later',
   'pending.proposal': 'a further approval repeats the pending entry',
   'pending.approved-by': 'a further approval adds one approver, and is not the last',
   'pending.counselor':

@@ -37,6 +37,15 @@ export function isOfChannel(
   );
 }
 
+/** Whether a request names deputies well: one for a kind of its channel, from a later time on. */
+export function isDeputised({ channel, deputies, at }: PendingPayload): boolean {
+  if (deputies === undefined) return true;
+  const asked = new Set(channel.split('+'));
+  // A kind that was deleted is not asked for, or is there twice.
+  const isOne = deputies.every(({ of, from }) => asked.delete(of) && from > at);
+  return isOne && deputies.length > 0;
+}
+
 /**
  * Maximum length of an approver's name in UTF-16 units, if several decide. Unicode composition of a
  * hostile text takes quadratic time.

@@ -46,7 +46,7 @@ import {
 import { type FaultCode, LedgerFault } from '../errors.ts';
 import type { BrokenRule, RuleId } from '../rule-ids.ts';
 import { amendmentFault } from './amendments.ts';
-import { isOfChannel, lastApprovalFault, partialApprovalFault } from './approvals.ts';
+import { isDeputised, isOfChannel, lastApprovalFault, partialApprovalFault } from './approvals.ts';
 import { beliefsFault } from './belief-rules.ts';
 import { isExpired, OpenApprovals } from './open-approvals.ts';
 import { UnsettledEffects, type UnsettledEffectsState } from './unsettled-effects.ts';
@@ -577,6 +577,12 @@ export class Chain {
     if (resolves === undefined) {
       if (given !== undefined)
         throw this.#broken(entry, 'pending.direct', 'a new pending approval cannot have approvals');
+      if (!isDeputised(payload))
+        throw this.#broken(
+          entry,
+          'pending.direct',
+          'its deputies are not one for a kind of its channel, each from a later time on',
+        );
       return;
     }
 
