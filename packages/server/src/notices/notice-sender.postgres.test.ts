@@ -18,6 +18,7 @@ import { openProposalsIn } from './open-proposals.ts';
 import { pagesOf, waitingKind } from './queue/delivery-rows.ts';
 import { FailedNotices } from './queue/failed-notices.ts';
 import { type Addressee, receiversOf } from './receivers.ts';
+import { remindedOf } from './said.ts';
 
 /** The options of a sender, with its receivers as a configuration has them. */
 interface Configured extends Partial<NoticeSenderOptions> {
@@ -495,6 +496,64 @@ onEveryStore(({ newPlace }) => {
         deputies: [{ of: 'boss', kind: 'owner', from }],
       });
       expect(due.id).not.toBe(asked.id);
+    });
+
+    /** A desk with deputies whose requests end after two hours. */
+    async function deputisedDesk() {
+      const [store, clock] = [await newPlace().open(), new HandClock()];
+      const approvals = { timeoutMs: 7_200_000 };
+      const assize = runtimeOver(store, [deputised], { ports: { clock }, approvals });
+      const [mails, hook] = [await MailSink.open(), await sinkOf()];
+      closing.push(() => mails[Symbol.asyncDispose]());
+      const principals = new Map<string, Addressee>([
+        ['boss:ann', { email: 'ann@example.com', kinds: ['counselor'] }],
+        ['owner:olga', { email: 'olga@example.com', kinds: ['counselor'] }],
+      ]);
+      const mail = { smtp: mails.url, from: 'notices@assize.example' };
+      const ports = noticePorts(store, assize, [deputised], clock);
+      const given = { clock, mail, principals, webhooks: [to(hook)], ...ports };
+      const subjects = (): string[] =>
+        mails.delivered.map(
+          ({ to: [address], text }) => `${address} ${/^Subject: ([^:]*)/m.exec(text)?.[1]}`,
+        );
+      await pay(assize, 't', 900, 'rent', deputised);
+      return { store, clock, assize, given, hook, subjects };
+    }
+
+    test('one reminder at one time says that a deputy may decide and that it ends', async () => {
+      const { store, clock, assize, given, hook, subjects } = await deputisedDesk();
+      const one = await sender(store, assize, { ...given, reminderSeconds: 3_600 });
+      await idle(one, 3);
+      clock.forward(3_600_000);
+      one.wake();
+      await idle(one, 6);
+      expect(subjects().sort()).toEqual([
+        'ann@example.com Decision needed',
+        'ann@example.com Ends soon',
+        'olga@example.com Ends soon',
+      ]);
+      const [due, ...more] = hook.of('approval.reminder');
+      expect(more).toEqual([]);
+      expect(due.deputies).toMatchObject([{ kind: 'owner' }]);
+      const said = remindedOf({ deputies: due.deputies, isEnding: true });
+      expect(said).toBe('The owner may decide now. It ends soon.');
+    });
+
+    test('goes to a deputy that becomes due while its first notice is handled', async () => {
+      const { store, clock, assize, given, subjects } = await deputisedDesk();
+      clock.forward(3_599_999);
+      const decidersOf: NoticeSenderOptions['decidersOf'] = async (...asked) => {
+        const found = await decidersIn(assize)(...asked);
+        if (asked[2].includes('owner:olga')) clock.forward(1);
+        return found;
+      };
+      const one = await sender(store, assize, { ...given, webhooks: [], decidersOf });
+      await until(() => subjects().length >= 2);
+      await idle(one, 3);
+      expect(subjects().sort()).toEqual([
+        'ann@example.com Decision needed',
+        'olga@example.com Decision needed',
+      ]);
     });
 
     test('is not sent for a proposal that was decided in the meantime', async () => {

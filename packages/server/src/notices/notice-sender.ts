@@ -236,7 +236,7 @@ export class NoticeSender {
 
     if (receiver.kind === 'slack') {
       const row = isAsked ? notice.row : await this.#options.store.resolve(notice.pendingId);
-      if (progress !== undefined) await slack?.remind(progress, deputies, signal);
+      if (isAsked && progress !== undefined) await slack?.remind(progress, notice, signal);
       else if (row !== undefined) await slack?.show(row, signal);
       return true;
     }
@@ -244,7 +244,7 @@ export class NoticeSender {
     const card = isAsked ? await cardOf(notice.row) : undefined;
     const body =
       receiver.kind === 'teams' && card !== undefined
-        ? teamsMessage(card, url, isReminder ? remindedOf(deputies) : '')
+        ? teamsMessage(card, url, isReminder ? remindedOf(notice) : '')
         : webhookBody(notice, { id, url, ruling: rulingView(await rulingOf(notice.row)), card });
     const timestamp = Math.floor(instantToMillis(this.#clock.now()) / 1_000);
     const options = { ...this.#options.webhookOptions, signal };

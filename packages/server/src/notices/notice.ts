@@ -38,6 +38,8 @@ export interface ApprovalRequested extends OfPending {
   readonly expires: Instant | undefined;
   /** Those of the request, or those that may decide since the reminder was due. */
   readonly deputies: readonly DeputyRecord[];
+  /** For a reminder: whether the request ends soon. */
+  readonly isEnding?: boolean;
 }
 
 /** A proposal was decided or has expired. */

@@ -1,5 +1,6 @@
 import { visible, visibleWords } from 'assize/internal/views';
 import type { Card } from '../card/card.ts';
+import type { ApprovalRequested } from './notice.ts';
 
 /** A label, and a line about it. */
 export type Said = readonly [label: string, text: string];
@@ -45,12 +46,14 @@ export function askedIn({ of }: Pick<Card, 'of'>): string {
     : 'The outcome of a call is not known. A person must settle it.';
 }
 
-/** The sentence of a reminder: before the end, or when deputies may decide. */
-export function remindedOf(deputies: readonly { readonly kind: string }[]): string {
-  const kinds = [...new Set(deputies.map(({ kind }) => kind))];
-  return kinds.length === 0
-    ? 'It ends soon.'
-    : shown(`The ${kinds.join(' or ')} may decide now.`, TEXT_MAX);
+/** The text of a reminder: when deputies may decide, and before the end. */
+export function remindedOf({
+  deputies,
+  isEnding = false,
+}: Pick<ApprovalRequested, 'deputies' | 'isEnding'>): string {
+  const kinds = [...new Set(deputies.map(({ kind }) => kind))].join(' or ');
+  const may = kinds === '' ? [] : [shown(`The ${kinds} may decide now.`, TEXT_MAX)];
+  return [...may, ...(isEnding ? ['It ends soon.'] : [])].join(' ');
 }
 
 /** `2026-12-06 09:00 UTC`. */

@@ -56,8 +56,7 @@ export class MailNotices {
     if (!(await this.#mayDecide(receiver, notice))) return false;
     const { mail, pageOf, cardOf } = this.#options;
     const card = await cardOf(notice.row);
-    const isEnding = notice.type === 'approval.reminder' && notice.deputies.length === 0;
-    const { subject, text } = mailText(card, pageOf(pagePath(notice)), isEnding);
+    const { subject, text } = mailText(card, pageOf(pagePath(notice)), notice.isEnding);
     const message = readMail({ to: receiver.address, subject, text });
     const limit = AbortSignal.any([signal, AbortSignal.timeout(MAIL_TIMEOUT_MS)]);
     const from = senderOf(mail.from);

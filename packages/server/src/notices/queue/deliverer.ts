@@ -3,7 +3,7 @@ import { addMicros, type Instant, instantToMillis } from 'assize/internal/canon'
 import type { LogStore, SideChange, SideRow, SideStore } from 'assize/internal/ledger';
 import type { Clock, Random } from 'assize/internal/oracle';
 import { NoticeError } from '../errors.ts';
-import { type Notice, noticeOf } from '../notice.ts';
+import { type ApprovalRequested, type Notice, noticeOf } from '../notice.ts';
 import type { Receiver } from '../receivers.ts';
 import {
   bodyOf,
@@ -143,12 +143,18 @@ export class Deliverer {
     if (claimed === undefined) return;
     const [entry] = await this.#options.store.logged(positionOf(row), 1);
     const { type, from } = valueIn<WaitingNotice>(row);
+    // A deputy may become due while the notice is sent.
+    const now = this.#options.clock.now();
     let notice: Notice | undefined;
     let isTold = false;
     try {
       notice = entry && noticeOf(entry);
-      if (type === 'approval.reminder' && notice !== undefined && 'deputies' in notice)
-        notice = { ...notice, type, deputies: notice.deputies.filter((one) => one.from === from) };
+      if (type === 'approval.reminder' && notice !== undefined && 'deputies' in notice) {
+        const deputies = notice.deputies.filter((one) => one.from === from);
+        const ending = this.#endingFrom(notice);
+        const isEnding = from === undefined || (ending !== undefined && from >= ending);
+        notice = { ...notice, type, deputies, isEnding };
+      }
       if (notice !== undefined)
         isTold = await this.#options.send(receiver, notice, this.#abort.signal);
     } catch (error) {
@@ -157,27 +163,38 @@ export class Deliverer {
       return;
     }
     const ended = this.#ended(receiver, claimed);
-    const reminders = notice && this.#remindersOf(receiver, claimed, notice, isTold);
+    const reminders = notice && this.#remindersOf(receiver, claimed, notice, now, isTold);
     if (await this.#end(DELIVERED_KIND, claimed, ended, reminders)) this.#delivered += 1;
   }
 
   /**
-   * The rows of the reminders of a request that was delivered: before its end, and when deputies
-   * may decide. A person who may decide already needs none of the latter.
+   * The rows of the reminders of a request that was delivered, of those that were not due before:
+   * before its end, and when deputies may decide. A person who may decide already needs none of the
+   * latter. One that is due at both times says both.
    */
-  #remindersOf(receiver: Receiver, row: SideRow, notice: Notice, isTold: boolean): SideChange[] {
-    const { clock, reminderMs } = this.#options;
+  #remindersOf(
+    receiver: Receiver,
+    row: SideRow,
+    notice: Notice,
+    before: Instant,
+    isTold: boolean,
+  ): SideChange[] {
     if (notice.type !== 'approval.requested') return [];
-    const { expires, deputies, entryId: entry } = notice;
-    const value = { entry, type: 'approval.reminder', attempts: 0 } as const;
-    const due = new Map<Instant, WaitingNotice>();
-    if (expires !== undefined && reminderMs !== undefined)
-      due.set(addMicros(expires, -reminderMs * 1_000), value);
+    const value = { entry: notice.entryId, type: 'approval.reminder', attempts: 0 } as const;
+    const ending = this.#endingFrom(notice);
+    const due = new Map<Instant, WaitingNotice>(ending === undefined ? [] : [[ending, value]]);
     if (receiver.kind !== 'mail' || !isTold)
-      for (const { from } of deputies) due.set(from, { ...value, from });
+      for (const { from } of notice.deputies) due.set(from, { ...value, from });
     return [...due].flatMap(([at, reminder]) =>
-      at <= clock.now() ? [] : [queued(receiver, at, positionOf(row), reminder, reminderKind)],
+      at <= before ? [] : [queued(receiver, at, positionOf(row), reminder, reminderKind)],
     );
+  }
+
+  /** The time from which a reminder says that the request ends soon. */
+  #endingFrom({ expires }: ApprovalRequested): Instant | undefined {
+    const { reminderMs } = this.#options;
+    if (expires === undefined || reminderMs === undefined) return undefined;
+    return addMicros(expires, -reminderMs * 1_000);
   }
 
   /** Takes the notice for this server. Undefined if another server was first. */

@@ -96,17 +96,17 @@ export class SlackCards {
       }
   }
 
-  /** Says under the card of a request that it ends soon, or that these deputies may decide. */
+  /** Says under the card of a request that it ends soon, or that deputies may decide. */
   async remind(
     { request, card }: Progress,
-    deputies: ApprovalRequested['deputies'],
+    notice: ApprovalRequested,
     signal?: AbortSignal,
   ): Promise<void> {
     const kept = await this.#options.store.sideGet(this.#kind, request);
     if (kept === undefined) return;
     const { channel, ts: thread_ts } = placeIn(kept);
-    const text = remindedOf(deputies);
-    const end = deputies.length > 0 ? '' : ` (${timeText(card.expires ?? '')})`;
+    const text = remindedOf(notice);
+    const end = notice.isEnding === true ? ` (${timeText(card.expires ?? '')})` : '';
     const said = `${text}${end} ${visibleWords(card.title, NAME_MAX)}`;
     const blocks = [{ type: 'section', text: plain(said) }];
     const reply = { channel, thread_ts, reply_broadcast: true, text, blocks };
