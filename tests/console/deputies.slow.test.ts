@@ -33,7 +33,14 @@ withConsole(({ serve, open }) => {
     const page = await open(server, OWNER, `/inbox/${approval}?show=all`);
     await page.getByText(/The owner may decide for boss from 23 Mar/).waitFor();
     await expectAccessible(page);
+    // A new connection loads every page again.
+    await page.route(/v1\/events/, (route) => route.abort());
+    await page.clock.install();
+    await page.goto(`${server.url}/inbox`);
+    await page.getByText('Nothing waits').first().waitFor();
     clock.forward(3_600_000);
+    await page.clock.fastForward(60_000);
+    await page.getByText('rent').first().waitFor();
     const { may_decide, digest } = await shown();
     expect(may_decide).toBe(true);
     const { seq } = await succeed(server, 'approvals.approve', {

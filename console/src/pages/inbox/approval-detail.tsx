@@ -19,6 +19,7 @@ import { PlanText } from '../incidents/plan-text.tsx';
 import { AllowMore } from '../standing/allow-more.tsx';
 import { termsOf } from '../standing/like-calls.ts';
 import { Meaning } from '../standing/meaning.tsx';
+import { MINUTE_MS } from './approvals-query.ts';
 import { DecisionCard } from './decision-card.tsx';
 import { DecisionForm } from './decision-form.tsx';
 import { GatedCall } from './gated-call.tsx';
@@ -40,6 +41,7 @@ export function ApprovalDetail({ id, onDecided }: DetailProps) {
     meta: oneDecision,
     queryFn: () =>
       dataOf(api.GET('/v1/approvals/{approval}', { params: { path: { approval: id } } })),
+    refetchInterval: MINUTE_MS,
   });
   if (found.isPending) return <Loading what="the proposal" />;
   if (found.data === undefined)

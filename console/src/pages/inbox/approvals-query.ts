@@ -50,7 +50,7 @@ export function waitingFrom(isMine: boolean, after = '', pages = 1) {
     queryKey: ['log', 'approvals', isMine, after, pages],
     meta: decisions,
     queryFn: () => readWaiting(isMine, after, pages),
-    refetchInterval: ({ state }) => msToExpiry(state.data?.cards ?? []),
+    refetchInterval: ({ state }) => msToRefetch(state.data?.cards ?? []),
   });
 }
 
@@ -97,19 +97,17 @@ export function useWhole(ids: readonly string[]) {
   });
 }
 
-/** The longest time that a timer of a browser can wait. */
-const TIMER_MS_MAX = 2 ** 31 - 1;
+/** A deputy becomes due without an entry, and `mine` leaves its proposal out before. */
+export const MINUTE_MS = 60_000;
 /** Clocks differ, and an expired proposal is listed until its time is over at the server too. */
 const AFTER_EXPIRY_MS = 1_000;
 
-/** The time until the first of them has expired. An expiry is not an entry at first. */
-function msToExpiry(cards: readonly Card[]): number | false {
-  const times = cards.flatMap(({ expires }) =>
-    expires === undefined ? [] : [Date.parse(expires)],
+/** The time until the first of them has expired, at most. An expiry is not an entry at first. */
+function msToRefetch(cards: readonly Card[]): number {
+  const left = cards.map(({ expires }) =>
+    expires === undefined ? MINUTE_MS : Date.parse(expires) - Date.now(),
   );
-  if (times.length === 0) return false;
-  const left = times.reduce((first, time) => Math.min(first, time)) - Date.now();
-  return Math.min(Math.max(left, 0) + AFTER_EXPIRY_MS, TIMER_MS_MAX);
+  return Math.min(Math.max(Math.min(...left), 0) + AFTER_EXPIRY_MS, MINUTE_MS);
 }
 
 /** One decision of a person: exactly the shown proposal, by its digest. */

@@ -2,10 +2,9 @@ import { useQuery } from '@tanstack/react-query';
 import { api, dataOf } from '../../api/client.ts';
 import { useMe } from '../../api/queries.ts';
 import { useEffectTransactions } from '../effects/effects-query.ts';
-import { useWaiting } from '../inbox/approvals-query.ts';
+import { MINUTE_MS, useWaiting } from '../inbox/approvals-query.ts';
 import { useRulesInForce } from '../rules/rules-query.ts';
 
-const MINUTE_MS = 60_000;
 /** The time after which a run that no worker takes is stuck, as for the gauge of the server. */
 const STUCK_MS = 5 * MINUTE_MS;
 /** The time before its end in which a proposal or a period is named. */
