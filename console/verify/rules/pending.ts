@@ -34,10 +34,10 @@ export function wrongPending(
 }
 
 function isDeputised({ channel, deputies, at }: Pending): boolean {
-  const ofs = deputies?.map(({ of }) => of) ?? [channel];
-  if (ofs.length === 0 || new Set(ofs).size < ofs.length) return false;
-  const kinds = channel.split('+');
-  return deputies?.every(({ of, from }) => kinds.includes(of) && from > at) ?? true;
+  if (deputies === undefined) return true;
+  const asked = new Set(channel.split('+'));
+  // A kind that cannot be deleted is there twice, or not asked for.
+  return deputies.length > 0 && deputies.every(({ of, from }) => asked.delete(of) && from > at);
 }
 
 function wrongAboutEffect(pending: Pending, commitOf: (id: string) => Payload | undefined): string {

@@ -41,9 +41,8 @@ export function isOfChannel(
 export function isDeputised({ channel, deputies, at }: PendingPayload): boolean {
   if (deputies === undefined) return true;
   const asked = new Set(channel.split('+'));
-  // A kind that was deleted is not asked for, or is there twice.
-  const isOne = deputies.every(({ of, from }) => asked.delete(of) && from > at);
-  return isOne && deputies.length > 0;
+  // A kind that cannot be deleted is there twice, or not asked for.
+  return deputies.length > 0 && deputies.every(({ of, from }) => asked.delete(of) && from > at);
 }
 
 /**
