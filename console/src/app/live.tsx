@@ -44,11 +44,13 @@ export function LiveProvider({ person, children }: ProviderProps) {
   const isConnected = isFollowing && isOnline;
   useEffect(() => {
     const reload = reloader(queries);
+    let wasFollowed = false;
     const leave = followLog(person, {
       onConnection: (isFollowed) => {
         setFollowing(isFollowed);
         // The server ends the stream of an ended session.
-        if (!isFollowed) void queries.invalidateQueries({ queryKey: ME });
+        if (wasFollowed && !isFollowed) void queries.invalidateQueries({ queryKey: ME });
+        wasFollowed = isFollowed;
       },
       onEntry: (event) => {
         for (const listener of listeners) listener(event);

@@ -204,7 +204,7 @@ describe('the tour', () => {
     const again = await signIn(link);
     expect(again.status).toBe(401);
     expect(await again.text()).toContain(
-      'The server printed a command that makes a new link: npx assize token sign-in.',
+      'The server printed a command that makes a new link: npx assize token sign-in NAME.',
     );
   });
 

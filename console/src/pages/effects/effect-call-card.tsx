@@ -66,7 +66,7 @@ export function EffectCallCard({ call, transaction }: CallProps) {
         </CutText>
         <CopyButton value={call.key}>
           {({ copied, copy }) => (
-            <Button size="compact-xs" variant="default" onClick={copy}>
+            <Button size="compact-xs" variant="default" flex="none" onClick={copy}>
               {copied ? 'Copied' : 'Copy'}
             </Button>
           )}

@@ -8,7 +8,7 @@ import { Inert, Words } from '../../parts/inert-text.tsx';
 import { Ago } from '../../parts/instant.tsx';
 import { MoreOnScroll } from '../../parts/more-on-scroll.tsx';
 import classes from './approval-list.module.css';
-import { amountsOf } from './common-sum.ts';
+import { columnsOf } from './common-sum.ts';
 import { askedAs } from './gated-call-of.ts';
 import type { CardGroup, Grouping } from './group-approvals.ts';
 import { SumText } from './sum-text.tsx';
@@ -105,9 +105,7 @@ function Row({
   const { id, title, detail, requester, trajectory_id, at, approvals, approved_by } = card;
   const { may_decide, expires } = card;
   const isOpen = id === openId;
-  const amounts = amountsOf(card);
-  // The amount has a column of its own.
-  const words = title.endsWith(` ${amounts}`) ? title.slice(0, -amounts.length - 1) : title;
+  const { amounts, words } = columnsOf(card);
   return (
     <li className={classes.row} data-open={isOpen || undefined} ref={isOpen ? showRow : undefined}>
       <Checkbox

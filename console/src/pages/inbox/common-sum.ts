@@ -30,6 +30,14 @@ export function amountsOf({ fields }: Pick<Shown, 'fields'>): string {
   return first === undefined ? '' : `${first}${more.length === 0 ? '' : ` +${more.length}`}`;
 }
 
+/** The title of a row, without the amount that has a column of its own. */
+export function columnsOf(card: Pick<Card, 'title' | 'fields'>) {
+  const amounts = amountsOf(card);
+  const { title } = card;
+  const isLast = amounts !== '' && title.endsWith(` ${amounts}`);
+  return { amounts, words: isLast ? title.slice(0, -amounts.length - 1) : title };
+}
+
 /** The largest first, by currency; those without one amount are last. */
 export function byAmount(one: Card, other: Card): number {
   const [a, b] = [onlyAmountIn(one), onlyAmountIn(other)];

@@ -1,8 +1,9 @@
 import { Anchor, List, Stack, Text, Title } from '@mantine/core';
 import { Link } from 'wouter';
-import { timelineHref } from '../../parts/addresses.ts';
+import { proposalHref } from '../../parts/addresses.ts';
 import { EntryLink, useEntry } from '../../parts/entry-link.tsx';
-import { Inert } from '../../parts/inert-text.tsx';
+import { Inert, Words } from '../../parts/inert-text.tsx';
+import { type Asked as AskedProposal, askedOf } from '../timeline/asked-of.ts';
 import { useHead } from '../timeline/entries-query.ts';
 import type { Plan, Step } from './incidents-query.ts';
 import classes from './plan-text.module.css';
@@ -33,16 +34,9 @@ export function PlanText({ steps, remains }: Pick<Plan, 'steps' | 'remains'>) {
               {remains.length === 1 ? '1 item remains' : `${remains.length} items remain`}
             </Title>
             <List size="sm" spacing={4}>
-              {remains.map(({ what, entry, title, why, advice }) => (
+              {remains.map(({ what, entry, why, advice }) => (
                 <List.Item key={`${what} ${entry}`}>
-                  {title !== undefined && (
-                    <>
-                      <b>
-                        <Inert>{title}</Inert>
-                      </b>
-                      :{' '}
-                    </>
-                  )}
+                  {entry !== undefined && <Asked entry={entry} />}
                   <Inert>{what.replace(HASH, (hash) => `${hash.slice(0, 12)}…`)}</Inert>
                   {entry !== undefined && (
                     <>
@@ -62,19 +56,43 @@ export function PlanText({ steps, remains }: Pick<Plan, 'steps' | 'remains'>) {
   );
 }
 
-/** Opens a proposal at the present state of the entry's trajectory. */
-function CorrectionLink({ entry }: { readonly entry: string }) {
-  const trajectory = useEntry(entry).data?.trajectory_id;
-  return trajectory === undefined ? null : <ProposalLink trajectory={trajectory} />;
+/** The words of an entry before what remains of it: `Pay carla €1,240.00: `. */
+function Asked({ entry }: { readonly entry: string }) {
+  const { title } = useEntry(entry).data ?? {};
+  if (title === undefined) return null;
+  return (
+    <>
+      <b>
+        <Words>{title}</Words>
+      </b>
+      :{' '}
+    </>
+  );
 }
 
-function ProposalLink({ trajectory }: { readonly trajectory: string }) {
+/** Opens the proposal of an entry at the present state, to be changed into its correction. */
+function CorrectionLink({ entry }: { readonly entry: string }) {
+  const { data } = useEntry(entry);
+  const asked = data && askedOf(data);
+  return asked === undefined ? null : (
+    <ProposalLink trajectory={data!.trajectory_id} asked={asked} />
+  );
+}
+
+function ProposalLink({
+  trajectory,
+  asked,
+}: {
+  readonly trajectory: string;
+  readonly asked: AskedProposal;
+}) {
   const { data: head } = useHead(trajectory);
   if (head === undefined) return null;
+  const { action, role, args } = asked;
   return (
     <Anchor
       component={Link}
-      href={`${timelineHref(trajectory, head)}?view=try`}
+      href={proposalHref(trajectory, head, { action, role, args } as never)}
       size="sm"
       underline="always"
     >

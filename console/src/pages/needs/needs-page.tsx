@@ -1,6 +1,8 @@
 import { Anchor, Group, Text, Title, VisuallyHidden } from '@mantine/core';
+import { visibleWords } from 'assize/internal/views/visible.ts';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
+import type { Card } from '../../api/queries.ts';
 import { CutText } from '../../parts/cut-text.tsx';
 import { EntryLink } from '../../parts/entry-link.tsx';
 import { World } from '../../parts/halted.tsx';
@@ -10,6 +12,7 @@ import listed from '../../parts/rows.module.css';
 import { Section } from '../../parts/section.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
 import { wordsOf } from '../effects/effect-list.tsx';
+import { columnsOf } from '../inbox/common-sum.ts';
 import classes from '../incidents/incidents-page.module.css';
 import { useEndsSoon, useNeeds } from './needs-query.ts';
 
@@ -28,9 +31,9 @@ export default function NeedsPage() {
       </Title>
       {approvals.isPending && <Loading what="what waits" />}
       <Need title="Waiting" all="/inbox" found={approvals} rows={waiting} isMore={isMore}>
-        {({ id, page, title, requester, trajectory_id, at }) => (
-          <Row key={id} href={page} title={title} at={at}>
-            <Inert>{requester}</Inert> in <World id={trajectory_id} />
+        {(card) => (
+          <Row key={card.id} href={card.page} title={card.title} card={card} at={card.at}>
+            <Inert>{card.requester}</Inert> in <World id={card.trajectory_id} />
           </Row>
         )}
       </Need>
@@ -129,19 +132,34 @@ function Need<One>({ title, all, found, rows, isMore = false, children }: NeedPr
 interface RowProps {
   readonly href: string;
   readonly title: string;
+  /** Of a proposal, whose amount has a column of its own. */
+  readonly card?: Card;
   readonly at?: string | undefined;
   readonly children: ReactNode;
 }
 
-function Row({ href, title, at, children }: RowProps) {
+function Row({ href, title, card, at, children }: RowProps) {
+  const { amounts, words } = card === undefined ? { amounts: '', words: title } : columnsOf(card);
   return (
     <li className={listed.row}>
       <Group justify="space-between" gap="0 12px" wrap="nowrap">
         <CutText size="sm">
-          <Anchor component={Link} href={href} size="sm" fw={600} underline="hover">
-            <Words>{title}</Words>
+          <Anchor
+            component={Link}
+            href={href}
+            aria-label={visibleWords(title)}
+            size="sm"
+            fw={600}
+            underline="hover"
+          >
+            <Words>{words}</Words>
           </Anchor>
         </CutText>
+        {amounts !== '' && (
+          <Text size="sm" fw={600} ml="auto" className={listed.aside}>
+            {amounts}
+          </Text>
+        )}
         {at !== undefined && (
           <Text size="xs" c="dimmed" className={listed.aside}>
             <Ago at={at} />

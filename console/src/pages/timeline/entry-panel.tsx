@@ -1,5 +1,5 @@
 import { ActionIcon, Button, Group, Tabs, Text, Title } from '@mantine/core';
-import { Inert } from '../../parts/inert-text.tsx';
+import { Words } from '../../parts/inert-text.tsx';
 import { Ago } from '../../parts/instant.tsx';
 import { RulingMark, type RulingName } from '../../parts/ruling-mark.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
@@ -139,7 +139,7 @@ function Heading({ entry }: { readonly entry: EntryDocument }) {
   return (
     <>
       <Title order={2} size="h4" className="wraps">
-        <Inert>{titleOf(entry)}</Inert>
+        <Words>{entry.title ?? titleOf(entry)}</Words>
       </Title>
       <Group gap="sm" mt={2}>
         <Text size="sm" component="div">

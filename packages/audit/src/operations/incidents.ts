@@ -12,10 +12,9 @@ import { INCIDENTS } from 'assize/internal/config';
 import { Trajectory } from 'assize/internal/runtime';
 import { z } from 'zod';
 import { blastDocument, blastRadius, DERIVATIONS } from '#blast';
-import type { IncidentState, RemainingItem } from '#incident-domain';
+import type { IncidentState } from '#incident-domain';
 import { incidentDocument, openIncident, openIncidentTrajectory, planResponse } from '#incidents';
 import { type AuditService, operation } from './service.ts';
-import { titled } from './titles.ts';
 
 /** Where an incident begins: exactly one name, and the period in which it counts. */
 const startForm = {
@@ -140,7 +139,6 @@ const remainingForm = z
   .strictObject({
     what: z.string(),
     entry: hash.optional(),
-    title: z.string().optional().describe('what the entry asked for, in words'),
     why: z.string(),
     advice: z.string(),
   })
@@ -202,8 +200,7 @@ const propose = operation({
       holdersIn: (trajectoryId) => grants.holdersIn(trajectoryId),
     });
     const { steps, remains } = planned;
-    const worded = await inWords(service, remains);
-    if (isDry) return { body: { steps, remains: worded } as never };
+    if (isDry) return { body: { steps, remains } as never };
     const { incident, trajectoryId, status, pending } = await openIncident(assize, {
       ...{ plan: planned, because, openedBy: caller.name, idempotencyKey: key },
       writFor: async (action, _, trajectory) =>
@@ -217,15 +214,10 @@ const propose = operation({
     };
     return {
       status: status === 'proposed' ? 201 : 200,
-      body: { steps, remains: worded, ...named } as never,
+      body: { steps, remains, ...named } as never,
     };
   },
 });
-
-/** The remaining items, with the words of their entries. */
-function inWords(service: AuditService, remains: readonly RemainingItem[]) {
-  return titled(service, remains, ({ entry }) => entry);
-}
 
 const list = operation({
   id: 'incidents.list',
@@ -248,19 +240,14 @@ const list = operation({
       }),
     ),
   }),
-  run: async ({ query: { limit = PAGE_DEFAULT }, service }) => {
-    const { assize, store } = service;
+  run: async ({ query: { limit = PAGE_DEFAULT }, service: { assize, store } }) => {
     if ((await store.head(INCIDENTS)) === undefined) return { body: { incidents: [] } };
     const trajectory = await openIncidentTrajectory(assize, INCIDENTS);
     await Trajectory.catchUp(trajectory as never);
     const { incidents } = trajectory.state() as unknown as IncidentState;
     const documents = Object.entries(incidents).map(([id, one]) => incidentDocument(id, one));
     const newest = documents.sort((a, b) => (a.opened_at < b.opened_at ? 1 : -1)).slice(0, limit);
-    const listed = newest.map(async (one) => ({
-      ...one,
-      remains: await inWords(service, one.remains),
-    }));
-    return { body: { incidents: (await Promise.all(listed)) as never } };
+    return { body: { incidents: newest as never } };
   },
 });
 

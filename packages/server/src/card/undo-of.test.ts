@@ -10,10 +10,10 @@ const undo = (...classes: readonly string[]) =>
 
 test.each<[string, readonly string[], object | undefined]>([
   ['no call', [], undefined],
-  ['a reversible call', ['reversible'], { can: true, by: 'another proposal' }],
-  ['a call that is undone at a cost', ['with_cost'], { can: true, by: 'another proposal' }],
+  ['a reversible call', ['reversible'], { can: true, by: 'hand' }],
+  ['a call that is undone at a cost', ['with_cost'], { can: true, by: 'hand' }],
   ['an irreversible call', ['irreversible'], { can: false }],
-  ['one of two', ['irreversible', 'reversible'], { can: false, by: 'another proposal' }],
+  ['one of two', ['irreversible', 'reversible'], { can: false, by: 'hand' }],
 ])('%s', (_, classes, expected) => {
   expect(undo(...classes)).toEqual(expected);
 });

@@ -24,7 +24,7 @@ export function undoOf(
     if (!('tool' in call) || call.class === undefined) return [];
     const can = call.class.reversibility !== 'irreversible';
     // The runtime compensates no call whose transaction has ended.
-    return [{ can, ...(can && { by: 'another proposal' }) }];
+    return [{ can, ...(can && { by: 'hand' }) }];
   });
   const all = made.length > 0 ? made : gatedIn(changes ?? [], trajectory);
   if (all.length === 0) return undefined;

@@ -94,6 +94,6 @@ export type SignInWay = 'oidc' | 'link' | 'start';
 /** The remedy for a person whose link signs in no more. */
 export function linkAdvice(way: SignInWay): string {
   return way === 'start'
-    ? 'The server printed a command that makes a new link: npx assize token sign-in.'
+    ? 'The server printed a command that makes a new link: npx assize token sign-in NAME.'
     : 'Ask an administrator for a new one: assize token sign-in NAME.';
 }

@@ -110,6 +110,7 @@ const entryForm = z
     seq: z.number().int(),
     parent: hash.nullable(),
     kind: z.string(),
+    title: summaryForm.shape.title,
     payload: z.union([documentForm, z.string()]),
     text: z.string().describe('the stored canonical text, which hashes to the id'),
     values: z
@@ -139,11 +140,12 @@ const get = operation({
     const { path, query, service } = request;
     const row = await entryNamed(request, path.entry);
     const traces = service.config.traces;
-    const body = await entryView(service.store, row, { values: query.values ?? false, traces });
+    const view = await entryView(service.store, row, { values: query.values ?? false, traces });
+    const { title } = summaryOf(row, { actions: await service.actions.of(row.trajectory_id) });
     // An erasure changes the values of an entry, and not its id.
     return {
-      body: body as unknown as z.input<typeof entryForm>,
-      etag: `${row.id}-${hashText(JSON.stringify(body.values)).slice(0, 16)}`,
+      body: { ...view, ...(title !== undefined && { title }) } as never,
+      etag: `${row.id}-${hashText(JSON.stringify([view.values, title])).slice(0, 16)}`,
     };
   },
 });

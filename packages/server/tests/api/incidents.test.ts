@@ -99,24 +99,6 @@ test('the same plan under another key is the incident that is open', async () =>
   });
 });
 
-test('what remains says what was asked', async () => {
-  const server = await serve();
-  const wire = {
-    action: 'wire',
-    role: { name: 'clerk', params: { desk: 'a' } },
-    args: { cents: 5 },
-  };
-  await succeed(server, 'proposals.create', { ...pay('a', 1, 'w'), body: wire });
-  const plan = { key: 'i1', body: { ...LEAKED, dry_run: true } };
-  expect((await succeed(server, 'incidents.propose', plan)).remains).toMatchObject([
-    { what: 'the grants and credentials of agent:scout' },
-    {
-      what: expect.stringContaining('of bank.pay in main'),
-      title: 'wire: cents 5',
-    },
-  ]);
-});
-
 test('a server that starts after the approval carries the response out', async () => {
   const store = new MemoryStore();
   const first = await serve(store);

@@ -88,7 +88,7 @@ test('the inbox, its detail and the entries say what is asked', async () => {
   });
   expect(list).toEqual({ approvals: [] });
   expect(cards.map((card: any) => [card.title, card.undo])).toEqual([
-    ['Pay carla €1,240.00', { can: true, by: 'another proposal' }],
+    ['Pay carla €1,240.00', { can: true, by: 'hand' }],
     ['Book 7 for $80.50', { can: true, by: 'desk/cancel' }],
   ]);
   const shownOf = async (approval: string) =>
