@@ -45,13 +45,14 @@ withConsole(({ serve, open }) => {
     }
     const page = await open(server, 'human:grace', '/agents/calls');
     const row = page.getByRole('row').filter({ hasText: 'would have asked' });
-    await row.getByText('bank/pay').waitFor();
+    await row.getByText('bank/pay', { exact: true }).waitFor();
     await row.getByRole('link', { name: 'c1' }).waitFor();
     await expectAccessible(page);
     await page.getByRole('note').getByRole('link', { name: 'calls' }).click();
     await page.waitForURL(/\/rules$/);
     await page.getByText('bills: observing until 2099-01-01').waitFor();
-    await row.getByText('bank/pay').waitFor();
+    await row.getByText('{ id: pay, ask: [bank/pay] }').waitFor();
+    await row.getByText('bank/pay', { exact: true }).waitFor();
     await expectAccessible(page);
 
     await page.goto(`${server.url}/what-if/calls`);

@@ -1,7 +1,8 @@
 /** Backtests in the console, in a real Chromium. */
 import type { Page } from 'playwright-core';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { expectAccessible, withConsole } from '../support/console/browser.ts';
+import { startTour } from '../support/console/tour.ts';
 import { pay, succeed } from '../support/server/calling.ts';
 import type { TestServer } from '../support/server/serving.ts';
 import { laterTill } from '../support/server/till.ts';
@@ -39,7 +40,41 @@ async function run(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Run the backtest' }).click();
 }
 
-withConsole(({ serve, open }) => {
+withConsole(({ serve, open, blank }) => {
+  test('another limit in the rules in force changes the rulings it is about', async () => {
+    const tour = await startTour();
+    onTestFinished(() => tour.end());
+    const page = await blank();
+    await page.goto(tour.links.auditor);
+    await page.getByRole('heading', { name: 'Needs you' }).waitFor();
+    await page.goto(`${tour.url}/what-if/bills`);
+    const field = page.getByLabel('Rules file (YAML)');
+    const entries = page.getByRole('region', { name: 'Entries that differ' });
+    const begun = await field.inputValue();
+    const line = '{ id: large, ask: [bank/pay], amount: { min: 10000, unit: cents } }';
+    expect(begun).toContain(line);
+    const given = [
+      [5_000, /Committed.*Escalated/],
+      [20_000, /Escalated.*Committed/],
+    ] as const;
+    for (const [min, ruled] of given) {
+      await field.fill(begun.replace('10000', String(min)));
+      await page.getByRole('region', { name: 'Changed lines' }).getByText(`min: ${min}`).waitFor();
+      await run(page);
+      await page.getByRole('heading', { name: /^\d+ of \d+ rulings would differ/ }).waitFor();
+      const rows = await entries.locator('tbody tr').allInnerTexts();
+      expect(rows.length).toBeGreaterThan(1);
+      const [low, high] = [min, 10_000].sort((a, b) => a - b) as [number, number];
+      for (const row of rows) {
+        const [, euros = ''] = /Pay "\/suppliers\/[a-z-]+" €([\d.]+)/.exec(row) ?? [];
+        const cents = Number(euros.replace('.', ''));
+        expect([cents >= low, cents < high], row).toEqual([true, true]);
+        expect(row.replaceAll(/\s+/g, ' ')).toMatch(ruled);
+      }
+      await expectAccessible(page);
+    }
+  });
+
   test('an edited rule table shows the first ruling that differs', async () => {
     const server = await serve();
     await story(server);

@@ -219,6 +219,8 @@ export const DOMAINS: Readonly<Record<string, Case | Exempt>> = {
   stepText: exempt(MADE),
   enforcing: exempt(MADE),
   observationOf: exempt(MADE),
+  fileText: exempt(MADE),
+  ruleLine: exempt(MADE),
   observingText: exempt(MADE),
   pinnedTools: exempt(MADE),
   readCases: takes(readCases as never, ['cases: []', 'assize.cases.yaml']),

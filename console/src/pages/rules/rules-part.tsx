@@ -70,7 +70,7 @@ function Rules({ rules }: { readonly rules: readonly RuleCount[] }) {
 }
 
 function Row({
-  count: { set, rule, ruling, calls, tools, examples },
+  count: { set, rule, text, ruling, calls, tools, examples },
 }: {
   readonly count: RuleCount;
 }) {
@@ -79,6 +79,9 @@ function Row({
     <Table.Tr>
       <Table.Td>
         <Inert>{rule}</Inert>
+        <Text size="xs" c="dimmed" className="wraps">
+          <Inert>{text ?? ''}</Inert>
+        </Text>
       </Table.Td>
       <Table.Td>{SAID[set][ruling]}</Table.Td>
       <Table.Td>{calls}</Table.Td>

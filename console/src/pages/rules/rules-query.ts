@@ -7,22 +7,26 @@ import type { components } from '../../api/openapi.d.ts';
 export type RulesInForce = components['schemas']['RulesInForce'];
 export type RuleCount = components['schemas']['RuleCount'];
 
+const CONFIGURED = { changedBy: ({ action }: LogEvent) => action === 'configure' };
+
 /** The rules in force in each world of the gateway. Those who read nothing there get none. */
 export function useRulesInForce() {
   return useQuery({
     queryKey: ['log', 'rules'],
-    meta: { changedBy: ({ action }: LogEvent) => action === 'configure' },
+    meta: CONFIGURED,
     queryFn: async () => (await dataOf(api.GET('/v1/rules'))).worlds,
     retry: false,
   });
 }
 
-/** The text of the rules file of the server, if it has one. */
-export function useRulesFile(isWanted: boolean) {
+/** The rules in force in a trajectory of the gateway, as the text of a file. */
+export function useRulesFile(trajectory: string, isWanted: boolean) {
   return useQuery({
-    queryKey: ['rules-file'],
+    queryKey: ['log', 'rules-file', trajectory],
+    meta: CONFIGURED,
     enabled: isWanted,
-    queryFn: () => dataOf(api.GET('/v1/rules', { params: { query: { text: 'true' } } })),
+    queryFn: async () =>
+      (await dataOf(api.GET('/v1/rules', { params: { query: { trajectory } } }))).worlds[0]?.text,
   });
 }
 

@@ -30,11 +30,13 @@ interface FormProps {
 export function BacktestForm(props: FormProps) {
   const domains = useDomains();
   const isGateway = props.trajectory.domain.name === 'gateway';
-  const file = useRulesFile(isGateway);
+  const file = useRulesFile(props.trajectory.trajectory_id, isGateway);
   if (domains.isPending || (isGateway && file.isPending)) return <Loading what="the rules" />;
   if (domains.data === undefined)
     return <Failed error={domains.error} retry={() => void domains.refetch()} />;
-  return <Form {...props} domains={domains.data} file={file.data?.file} />;
+  if (isGateway && file.data === undefined)
+    return <Failed error={file.error} retry={() => void file.refetch()} />;
+  return <Form {...props} domains={domains.data} file={file.data} />;
 }
 
 function Form({
@@ -47,7 +49,7 @@ function Form({
   file,
 }: FormProps & {
   readonly domains: readonly Domain[];
-  /** The rules file as the server read it at its start. */
+  /** The rules in force as a rules file, in a world of the gateway. */
   readonly file: string | undefined;
 }) {
   const [search] = useSearchParams();

@@ -25,7 +25,7 @@ export function RulesField({ value, begun, isFile, onChange, onRun, onReset }: F
         descriptionProps={{ fz: 'xs' }}
         description={
           isFile
-            ? 'It begins with the file that the server read at its start.'
+            ? 'It begins with the rules in force.'
             : 'It replaces the policy. The rules of the domain stay.'
         }
         className={classes.rules}

@@ -76,6 +76,7 @@ export {
 export type { Limit, ReadFirst, Rule, Rules, ToolClass, ToolSpec } from './rules/rules.ts';
 export { enforcing } from './rules/rules.ts';
 export { type RulesWarning, warningsOf } from './rules/warnings.ts';
+export { fileText, ruleLine } from './rules/written.ts';
 export { rulesPolicy } from './rules-policy.ts';
 export { type Observation, observationOf, observingText, rulesStatus } from './rules-status.ts';
 export { type AskedCall, leftBy, type Pins, rulesToAllow } from './rules-to-allow.ts';

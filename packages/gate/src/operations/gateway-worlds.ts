@@ -22,6 +22,7 @@ import {
   type CallRow,
   type Configuration,
   configuration,
+  fileText,
   type Gap,
   GatewayError,
   type GatewayState,
@@ -33,6 +34,7 @@ import {
   pinsUnasked,
   type Rules,
   rulesDigest,
+  rulesInForce,
   type TrialSet,
   unrecordedFileOf,
 } from '#gateway';
@@ -81,7 +83,7 @@ export interface GatewayWorldsOptions {
 export class GatewayWorlds {
   readonly #options: GatewayWorldsOptions;
   /** The file of the server's own rules, as it was at the start. Undefined: it has none. */
-  readonly rulesText: string | undefined;
+  readonly #file: string | undefined;
   readonly #replayer: Replayer;
   /** Undefined: the server has no rules of its own. @throws GatewayError `bad_argument` */
   readonly #wanted: Configuration | undefined;
@@ -99,7 +101,7 @@ export class GatewayWorlds {
   constructor(options: GatewayWorldsOptions) {
     const { rules, rulesFile, store } = options;
     this.#options = options;
-    this.rulesText = rules && rulesFile && readFileSync(rulesFile, 'utf8');
+    this.#file = rules && rulesFile && readFileSync(rulesFile, 'utf8');
     this.#replayer = new Replayer(store);
     this.#wanted = rules && configuration(rules.rules, rules.tools, rules.trial);
     this.#digest =
@@ -117,6 +119,12 @@ export class GatewayWorlds {
   get worlds(): readonly string[] {
     const { worlds } = this.#options;
     return Object.keys(worlds).filter((name) => worlds[name]?.domain === 'gateway');
+  }
+
+  /** The rules in force in a state as a rules file: the server's own, if they are the same. */
+  fileTextOf({ rules }: Pick<GatewayState, 'rules'>): string {
+    const isOwn = this.#wanted !== undefined && rulesDigest(this.#wanted.rules) === rules.digest;
+    return (isOwn ? this.#file : undefined) ?? fileText(rulesInForce({ rules }));
   }
 
   /** The trajectories that wait for the rules. */

@@ -1,17 +1,9 @@
-import {
-  flag,
-  hash,
-  instant,
-  json,
-  name,
-  type Operation,
-  READERS,
-} from '@assize/command/operation';
+import { hash, instant, json, name, type Operation, READERS } from '@assize/command/operation';
 import type { Instant } from 'assize/internal/canon';
 import { Trajectory } from 'assize/internal/runtime';
 import { z } from 'zod';
 import { rulesReport, spanBefore } from '#calls';
-import { type GatewayState, rulesStatus } from '#gateway';
+import { type GatewayState, ruleLine, rulesInForce, rulesStatus } from '#gateway';
 import { gatewayTrajectory } from './caller-world.ts';
 import { type GateService, operation } from './service.ts';
 
@@ -31,6 +23,7 @@ const worldForm = z
       .optional()
       .describe('absent: every rule holds'),
     trial: z.strictObject({ id: z.string(), digest: hash, until: day }).optional(),
+    text: z.string().optional().describe('the rules as a rules file'),
   })
   .meta({ id: 'RulesInForce', description: 'The rules in force in a world of the gateway.' });
 
@@ -41,23 +34,25 @@ const list = operation({
   summary:
     'The rules in force in the worlds of the gateway domain, and what of them only observes.',
   kinds: READERS,
-  query: z.strictObject({ text: flag.optional().describe('adds the text of the rules file') }),
-  answer: z.strictObject({
-    worlds: z.array(worldForm),
-    file: z.string().optional().describe('the rules file of the server, as it was at its start'),
+  query: z.strictObject({
+    trajectory: name.optional().describe('only this one, with the text of its rules'),
   }),
-  run: async ({ query, service }) => {
+  answer: z.strictObject({ worlds: z.array(worldForm) }),
+  run: async (request) => {
+    const { query, service } = request;
     const now = service.clock.now();
     const worlds: z.input<typeof worldForm>[] = [];
-    for (const id of service.gateways.worlds) {
-      const trajectory = await service.assize.open(id);
-      const status = Trajectory.readState(trajectory, (state) =>
-        rulesStatus(state as unknown as GatewayState, now),
-      );
+    const { trajectory: only } = query;
+    for (const id of only === undefined ? service.gateways.worlds : [only]) {
+      const trajectory = await gatewayTrajectory(request, id);
+      const status = Trajectory.readState(trajectory, (read) => {
+        const state = read as unknown as GatewayState;
+        const text = only === undefined ? {} : { text: service.gateways.fileTextOf(state) };
+        return { ...rulesStatus(state, now), ...text };
+      });
       worlds.push({ trajectory_id: id, ...status } as z.input<typeof worldForm>);
     }
-    const file = query.text === true ? service.gateways.rulesText : undefined;
-    return { body: { worlds, ...(file !== undefined && { file }) } };
+    return { body: { worlds } };
   },
 });
 
@@ -99,6 +94,7 @@ const report = operation({
             .enum(['force', 'observed', 'trial'])
             .describe('`observed`: without observation; `trial`: by the trial set'),
           rule: z.string(),
+          text: z.string().optional().describe('the rule as it is in force now'),
           ruling: z.enum(['ask', 'deny']),
           calls: z.number().int(),
           agents: counts,
@@ -137,7 +133,15 @@ const report = operation({
     const { path, query, service } = request;
     const trajectory = await gatewayTrajectory(request, path.trajectory);
     const since = spanBefore(query.since ?? '7d', service.clock.now()) as Instant;
-    return { body: (await rulesReport(service.store, [trajectory.id], since)) as never };
+    const report = await rulesReport(service.store, [trajectory.id], since);
+    const now = Trajectory.readState(trajectory, (state) =>
+      rulesInForce(state as unknown as GatewayState),
+    );
+    const rules = report.rules.map((one) => {
+      const text = one.set === 'trial' ? undefined : ruleLine(now, one.rule);
+      return { ...one, ...(text !== undefined && { text }) };
+    });
+    return { body: { ...report, rules } as never };
   },
 });
 

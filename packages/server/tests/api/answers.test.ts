@@ -2,7 +2,7 @@
 
 import { incident } from '@assize/audit/unstable/incident';
 import { budget } from '@assize/cli/unstable/domains/budget';
-import { gateway, gatewayDomain, readRules } from '@assize/gate/unstable/gateway';
+import { gateway, gatewayDomain, readRules, rulesDigest } from '@assize/gate/unstable/gateway';
 import { addMicros } from 'assize/internal/canon';
 import type { SimulationConfig } from 'assize/internal/config';
 import type { Domain } from 'assize/internal/kernel';
@@ -657,6 +657,11 @@ test('each operation answers in the form of its schema', async () => {
   expect((await succeed(gated, 'rules.list', readers)).worlds).toMatchObject([
     { trajectory_id: 'calls' },
   ]);
+  const inForce = await succeed(gated, 'rules.list', {
+    ...readers,
+    query: { trajectory: 'calls' },
+  });
+  expect(rulesDigest(readRules(inForce.worlds[0].text).rules)).toBe(rulesDigest(undoing));
   expect(
     await succeed(gated, 'rules.report', { ...readers, path: { trajectory: 'calls' } }),
   ).toMatchObject({ tried: 0, changes: [] });

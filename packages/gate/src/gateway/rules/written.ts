@@ -1,6 +1,9 @@
+import type { Json } from 'assize/internal/base';
 import { type Presentation, presentation } from 'assize/internal/kernel';
 import { z } from 'zod';
 import { agentName, toolPattern } from '../name-forms.ts';
+import { plainRules } from './faults.ts';
+import { flowText } from './flow-text.ts';
 import { rules as normalRules, type Rule, type Rules } from './rules.ts';
 
 /** The written form: `assize.yaml`. One value may stand for a list of one. */
@@ -199,6 +202,40 @@ export function normalised(file: Written): Normal {
       return [list, index, key, ...rest].filter((part) => part !== undefined);
     },
   };
+}
+
+type Named = Readonly<Record<string, Json>>;
+
+/** The text of a rules file that has these rules, with one line for each rule and tool. */
+export function fileText(rules: Rules): string {
+  const { id, tools, ...more } = plainRules(rules) as { readonly tools: readonly Named[] } & Named;
+  const specs = tools.map(({ name, ...spec }) => [name, spec]);
+  return Object.entries({ id, ...more, tools: Object.fromEntries(specs) as Named })
+    .map(([name, value]) => {
+      const lines = Array.isArray(value)
+        ? value.map((each) => `  - ${flowText(writtenOf(each as Json))}\n`)
+        : Object.entries(typeof value === 'object' ? (value as Named) : {}).map(
+            ([key, each]) => `  ${flowText(key)}: ${flowText(each)}\n`,
+          );
+      return lines.length === 0
+        ? `${name}: ${flowText(value as Json)}\n`
+        : `${name}:\n${lines.join('')}`;
+    })
+    .join('');
+}
+
+/** The line of a rule in the text of a file. */
+export function ruleLine(rules: Rules, id: string): string | undefined {
+  const { limits, read_before_write, turns = [] } = rules;
+  const found = [rules.rules, limits, read_before_write, turns].flat().find((one) => one.id === id);
+  return found && flowText(writtenOf(found as Json));
+}
+
+/** A rule of the normal form as a file has it. */
+function writtenOf(each: Json): Json {
+  if (typeof each !== 'object') return each;
+  const { id, effect = 'tools', tools, ...more } = each as Named;
+  return { id, [effect as string]: tools, ...more } as Json;
 }
 
 /** The effect of a written rule, which has exactly one. */
