@@ -147,7 +147,10 @@ export function approvePending(
   );
   checkAnother(counselor, waiting.approvedBy);
   const compiled = compile(world.domain, waiting.intent, authority, { parsed: true });
-  if ('reason' in compiled) throw changedSinceError(`${compiled.reason}: ${compiled.detail}`);
+  if ('reason' in compiled)
+    throw compiled.reason === 'invalid_authority'
+      ? changedSinceError(compiled.detail, {}, 'The proposal cannot be approved any more')
+      : changedSinceError(`${compiled.reason}: ${compiled.detail}`);
   const { replacement } = counselor;
   if (replacement !== undefined) {
     // No rule that sets a number of approvals checks a counselor's own state.
@@ -444,12 +447,13 @@ function differsError(what: string, places: readonly string[] = []): KernelError
   return changedSinceError(what, { difference: [what, ...places].join('; ') });
 }
 
-function changedSinceError(what: string, evidence?: { readonly difference: string }): KernelError {
-  return new KernelError(
-    'changed_since',
-    `The proposal has changed since it was submitted: ${what.replace(/\.$/, '')}. ${PROPOSE_AGAIN_HINT}.`,
-    evidence === undefined ? {} : { evidence },
-  );
+function changedSinceError(
+  what: string,
+  evidence = {},
+  because = 'The proposal has changed since it was submitted',
+): KernelError {
+  const why = `${because}: ${what.replace(/\.$/, '')}`;
+  return new KernelError('changed_since', `${why}. ${PROPOSE_AGAIN_HINT}.`, { evidence });
 }
 
 /** Maximum number of places in a difference, and of characters of one value. */

@@ -329,7 +329,7 @@ describe('an approval', () => {
       'changed_since',
     );
     await expect(trajectory.approvals.approve(id, DOCTOR)).rejects.toThrow(
-      /: invalid_authority: The writ expired at \S+; it is [^.]+\.\d+Z\. Reject it/,
+      /^The proposal cannot be approved any more: The writ expired at \S+; it is [^.]+\.\d+Z\. Reject it/,
     );
     expect(await trajectory.approvals.reject(id, { ...DOCTOR, reason: 'too late' })).toMatchObject({
       ruling: 'rejected',
