@@ -131,9 +131,11 @@ withConsole(({ serve, open }) => {
     await page.getByRole('cell', { name: 'nothing' }).waitFor();
     await page.getByRole('button', { name: 'Stop everywhere' }).click();
     const dialog = page.getByRole('dialog');
+    await dialog.getByText('Proposals of it that wait: 1. They can then only be').waitFor();
     await dialog.getByLabel(/Reason/).fill('it pays twice');
     await dialog.getByRole('button', { name: 'Stop everywhere' }).click();
     await page.getByText('Its next proposal would be refused').waitFor();
+    await page.getByText('Revoked by the stop:').waitFor();
     await expectAccessible(page);
     const after = await server.ask('POST', '/v1/trajectories/main/proposals', {
       token: server.tokens['agent:scout'],
@@ -144,6 +146,37 @@ withConsole(({ serve, open }) => {
     const small = await open(server, 'admin:ann', '/agents?agent=agent:scout', { width: 390 });
     await small.getByText('Its next proposal would be refused').waitFor();
     await expectFitting(small);
+  });
+
+  test('an approver rejects what a stopped agent asked, and brings it back', async () => {
+    const server = await serve();
+    await succeed(server, 'proposals.create', pay('b', 200, 'k2'));
+    const agent = { path: { agent: 'agent:scout' }, body: { reason: 'it pays twice' } };
+    await succeed(server, 'agents.stop', agent);
+    const inbox = await open(server, 'boss:ada', '/inbox');
+    await inbox.getByText('Stopped').waitFor();
+    await inbox.getByRole('button', { name: /pay/ }).click();
+    await inbox.getByText('Its agent is stopped: it can only be rejected.').waitFor();
+    expect(await inbox.getByRole('button', { name: /^Approve/ }).isDisabled()).toBe(true);
+    expect(await inbox.getByRole('button', { name: /^Reject/ }).isEnabled()).toBe(true);
+    await expectAccessible(inbox);
+    const page = await open(server, 'admin:ann', '/agents?agent=agent:scout');
+    await page.getByRole('button', { name: 'Resume' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel(/Reason/).fill('it is mended');
+    await dialog.getByRole('button', { name: 'Resume' }).click();
+    const asked = page.getByRole('link', { name: 'A resume' });
+    await asked.waitFor();
+    expect(await page.getByRole('button', { name: /Resume/ }).count()).toBe(0);
+    await expectAccessible(page);
+    const href = (await asked.getAttribute('href')) ?? '';
+    const decides = await open(server, 'boss:ada', href.slice(href.indexOf('/inbox')));
+    await decides.getByRole('heading', { name: 'Let an agent act again' }).waitFor();
+    await decides.getByRole('button', { name: /^Approve/ }).click();
+    await page.getByText('It has no token: create one with').waitFor();
+    await page.getByText('It acts again.').waitFor();
+    expect(await page.getByText('Revoked by the stop:').count()).toBe(0);
+    await expectAccessible(page);
   });
 
   test('a trajectory is halted and resumed', async () => {

@@ -65,7 +65,8 @@ export async function startService(
 ): Promise<ServerService> {
   const { root, domains, policy, rules, trial, deployment, clock = systemClock } = options;
   const { server } = options.config;
-  checkNames(options.config, [...domains, agentsDomain()]);
+  const allDomains = [...new Set([...domains, agentsDomain() as unknown as Domain])];
+  checkNames(options.config, allDomains);
   anchorRoot(options.config.store, root.publicKey);
   const file = checkpointFile(options.config.store);
   // A row of a local file is read at once, and a row over the network is a round trip a request.
@@ -96,7 +97,7 @@ export async function startService(
   const config = { ...options.config, worlds };
   const assize = new ServedAssize({
     ...{ store, snapshots: store, oracle: store, anchors },
-    domains: [...new Set([...domains, agentsDomain() as unknown as Domain])],
+    domains: allDomains,
     ...(policy !== undefined && { policy }),
     ...(config.tools.length > 0 && { tools: config.tools }),
     effects: { recoveryKey: recoveryKeyOf(root), onRecoveryFailed: onFailure, ...config.effects },
@@ -150,7 +151,7 @@ export async function startService(
       domainToRun: (recorded) => domainToRun(recorded, { domains }),
     }),
     activity: new Blocks(store, sideSecretOf(root)),
-    actions: new DomainActions(store, domains),
+    actions: new DomainActions(store, allDomains),
     failedNotices: new FailedNotices(store, receivers, clock, wakeNotices),
     deployment,
     policyOf: options.policyOf,

@@ -13,12 +13,16 @@ import { Inert, Words } from '../../parts/inert-text.tsx';
 import { Ago } from '../../parts/instant.tsx';
 import { Part } from '../../parts/part.tsx';
 import { ShowMore } from '../../parts/show-more.tsx';
+import { StopChip } from '../../parts/stop-chip.tsx';
+import { useWaiting } from '../inbox/approvals-query.ts';
+import { SumText } from '../inbox/sum-text.tsx';
 import { amountsText } from '../timeline/authority.tsx';
-import { noneText, refusedText, StopChip, Waiting } from './agent-list.tsx';
+import { noneText, refusedText, useWaitingOf, Waiting } from './agent-list.tsx';
 import {
   type Agent,
   type AgentChange,
   useChangeAgent,
+  useHasToken,
   useIsAdmin,
   useWrits,
 } from './agents-query.ts';
@@ -31,11 +35,18 @@ interface Grant {
 /** Worlds at first, and more at each step. The amounts of each are a request. */
 const WORLDS_STEP = 10;
 
+/** The world with the stops of agents. */
+const AGENTS = 'assize:agents';
+
 /** One agent: whether it may act, what it did last, and what it spent in its worlds. */
 export function AgentDetail({ agent }: { readonly agent: Agent }) {
   const { name, grants, is, since, by, reason, last, worlds, refused, incomplete } = agent;
   const [limit, setLimit] = useState(WORLDS_STEP);
   const isAdmin = useIsAdmin();
+  const comeback = useComeback(name);
+  const ended = is === 'stopped' && ({ td: 'line-through' } as const);
+  const isBack = is === 'active' && since !== undefined;
+  const { data: hasToken = true } = useHasToken(name, isAdmin && isBack);
   return (
     <Stack gap="lg">
       <header>
@@ -43,20 +54,34 @@ export function AgentDetail({ agent }: { readonly agent: Agent }) {
           <Title order={2} size="h4" className="wraps">
             <Inert>{name}</Inert>
           </Title>
-          <StopChip is={is} />
+          <StopChip stop={is} />
         </Group>
         {isAdmin && (
           <Group gap="xs" mb="xs">
             {is !== 'stopped' && <ChangeButton agent={name} does="stop" isStopped={false} />}
             {is === 'active' && <ChangeButton agent={name} does="pause" isStopped={false} />}
-            {is !== 'active' && (
+            {is !== 'active' && comeback === undefined && (
               <ChangeButton agent={name} does="resume" isStopped={is === 'stopped'} />
             )}
           </Group>
         )}
+        {is === 'stopped' && comeback !== undefined && (
+          <Text size="sm">
+            <Anchor component={Link} href={comeback.page} size="sm" underline="always">
+              A resume
+            </Anchor>{' '}
+            waits for another person than <Inert>{comeback.requester}</Inert>.
+          </Text>
+        )}
+        {!hasToken && (
+          <Text size="sm">
+            It has no token: create one with <Inert>{`assize token create ${name}`}</Inert>
+          </Text>
+        )}
         {since !== undefined && (
           <Text size="sm">
-            By <Inert>{by ?? ''}</Inert> <Ago at={since} />: <Inert>{reason ?? ''}</Inert>
+            {isBack && 'It acts again. '}By <Inert>{by ?? ''}</Inert> <Ago at={since} />:{' '}
+            <Inert>{reason ?? ''}</Inert>
           </Text>
         )}
         {is !== 'active' && last !== undefined && <Proof agent={name} last={last} />}
@@ -110,14 +135,22 @@ export function AgentDetail({ agent }: { readonly agent: Agent }) {
         {worlds.length > limit && <ShowMore onMore={() => setLimit(limit + WORLDS_STEP)} />}
       </Part>
       <Part title="Grants">
+        {is === 'stopped' && <Text size="sm">Revoked by the stop:</Text>}
         {(grants as readonly Grant[]).map((grant) => (
-          <Text size="sm" key={JSON.stringify(grant)} className="wraps">
+          <Text size="sm" key={JSON.stringify(grant)} className="wraps" {...ended}>
             <Inert>{`${grant.actions.join(', ')} in ${grant.trajectories.join(', ')}`}</Inert>
           </Text>
         ))}
         {grants.length === 0 && <Text size="sm">The configuration gives it none.</Text>}
       </Part>
     </Stack>
+  );
+}
+
+/** The request to let a stopped agent act again. */
+function useComeback(agent: string) {
+  return useWaiting(false).data?.cards.find(
+    ({ trajectory_id, role }) => trajectory_id === AGENTS && role.params['agent'] === agent,
   );
 }
 
@@ -150,7 +183,7 @@ function Proof({ agent, last }: ProofProps) {
   const { trajectory_id: trajectory, action } = last;
   const tried = useQuery({
     queryKey: ['log', 'agent-tried', agent, trajectory],
-    meta: entriesOf('assize:agents'),
+    meta: entriesOf(AGENTS),
     retry: false,
     queryFn: () =>
       dataOf(
@@ -193,6 +226,7 @@ const WORDS = { stop: 'Stop everywhere', pause: 'Pause everywhere', resume: 'Res
 function ChangeButton({ agent, does, isStopped }: ChangeProps) {
   const [isAsking, setAsking] = useState(false);
   const change = useChangeAgent(agent, does);
+  const { cards, count } = useWaitingOf(agent);
   return (
     <>
       <Button
@@ -217,6 +251,12 @@ function ChangeButton({ agent, does, isStopped }: ChangeProps) {
           <Text size="sm">
             <Inert>{agent}</Inert> {effectOf(does, isStopped)}
           </Text>
+          {does === 'stop' && cards.length > 0 && (
+            <Text size="sm">
+              Proposals of it that wait: {count}
+              <SumText cards={cards} />. They can then only be rejected.
+            </Text>
+          )}
         </ConfirmDialog>
       )}
     </>

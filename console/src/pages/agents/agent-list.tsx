@@ -1,9 +1,10 @@
-import { Badge, Group, Text, UnstyledButton } from '@mantine/core';
+import { Group, Text, UnstyledButton } from '@mantine/core';
 import { counted } from '../../parts/counted.ts';
 import { CutText } from '../../parts/cut-text.tsx';
 import { Inert, Words } from '../../parts/inert-text.tsx';
 import { Ago } from '../../parts/instant.tsx';
 import classes from '../../parts/rows.module.css';
+import { StopChip } from '../../parts/stop-chip.tsx';
 import { useWaiting } from '../inbox/approvals-query.ts';
 import type { Agent } from './agents-query.ts';
 
@@ -31,7 +32,7 @@ export function AgentList({ agents, openName, onOpen }: ListProps) {
                 <CutText fw={600} size="sm">
                   <Inert>{name}</Inert>
                 </CutText>
-                <StopChip is={agent.is} />
+                <StopChip stop={agent.is} />
                 <Text size="xs" c="dimmed" className={classes.aside}>
                   {last === undefined ? noneText('action', incomplete) : <Ago at={last.at} />}
                 </Text>
@@ -51,20 +52,16 @@ export function AgentList({ agents, openName, onOpen }: ListProps) {
   );
 }
 
-export function StopChip({ is }: Pick<Agent, 'is'>) {
-  if (is === 'active') return null;
-  return (
-    <Badge color="red.8" tt="none">
-      {is === 'stopped' ? 'Stopped' : 'Paused'}
-    </Badge>
-  );
+/** The proposals of an agent that wait for a person, of the first 200 of all. */
+export function useWaitingOf(agent: string) {
+  const { data } = useWaiting(false);
+  const cards = data?.cards.filter(({ requester }) => requester === agent) ?? [];
+  return { cards, count: `${cards.length}${data?.next !== undefined ? '+' : ''}` };
 }
 
 /** The number of proposals of an agent that wait for a person. */
 export function Waiting({ agent }: { readonly agent: string }) {
-  const { data } = useWaiting(false);
-  const count = data?.cards.filter(({ requester }) => requester === agent).length ?? 0;
-  return `${count}${data?.next !== undefined ? '+' : ''}`;
+  return useWaitingOf(agent).count;
 }
 
 const REFUSED_MAX = 100;

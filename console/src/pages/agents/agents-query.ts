@@ -123,6 +123,18 @@ export function useTokens() {
   return useQuery({ queryKey: ['tokens'], queryFn: () => dataOf(api.GET('/v1/tokens', withPage)) });
 }
 
+/** Whether an agent has a token. Only an administrator may ask. */
+export function useHasToken(principal: string, enabled: boolean) {
+  return useQuery({
+    queryKey: ['tokens', principal],
+    enabled,
+    queryFn: async () => {
+      const { tokens } = await dataOf(api.GET('/v1/tokens', { params: { query: { principal } } }));
+      return tokens.some(({ expires }) => Date.parse(expires) > Date.now());
+    },
+  });
+}
+
 const withPage = { params: { query: { limit: PAGE } } };
 
 export function useEndSession(session: string) {

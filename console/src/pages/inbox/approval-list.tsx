@@ -7,6 +7,7 @@ import { World } from '../../parts/halted.tsx';
 import { Inert, Words } from '../../parts/inert-text.tsx';
 import { Ago } from '../../parts/instant.tsx';
 import { MoreOnScroll } from '../../parts/more-on-scroll.tsx';
+import { StopChip } from '../../parts/stop-chip.tsx';
 import classes from './approval-list.module.css';
 import { columnsOf } from './common-sum.ts';
 import { askedAs } from './gated-call-of.ts';
@@ -151,6 +152,7 @@ function Row({
             · <Inert>{requester}</Inert> in <World id={trajectory_id} />
             <Inert>{askedAs(card)}</Inert>
           </CutText>
+          <StopChip stop={card.stop} />
           {approvals > 1 && (
             <Badge size="xs" variant="default">
               {approved_by.length} of {approvals}

@@ -8,6 +8,7 @@ import { Fact, Facts } from '../../parts/facts.tsx';
 import { World } from '../../parts/halted.tsx';
 import { Inert, Words } from '../../parts/inert-text.tsx';
 import { Ago, RowTime } from '../../parts/instant.tsx';
+import { StopChip } from '../../parts/stop-chip.tsx';
 import { amountsOf } from './common-sum.ts';
 import { askedAs } from './gated-call-of.ts';
 import { LooksLike } from './looks-like.tsx';
@@ -32,6 +33,7 @@ export function DecisionCard({ card, amended }: CardProps) {
         <Badge variant="default">
           <Inert>{channel}</Inert>
         </Badge>
+        <StopChip stop={card.stop} />
       </Group>
       <Text size="sm" c="dimmed">
         <Inert>{requester}</Inert>
@@ -45,7 +47,11 @@ export function DecisionCard({ card, amended }: CardProps) {
         </Text>
       )}
       <Text mt="xs" fw={600}>
-        If you approve: <Words>{amended?.confirm ?? card.effect}</Words>
+        {stopText(card) ?? (
+          <>
+            If you approve: <Words>{amended?.confirm ?? card.effect}</Words>
+          </>
+        )}
       </Text>
       <Text size="sm">
         <Inert>{undoText(card)}</Inert>
@@ -93,6 +99,11 @@ export function DecisionCard({ card, amended }: CardProps) {
       </Facts>
     </header>
   );
+}
+
+/** Why the proposal of a stopped agent cannot be approved. */
+export function stopText({ stop }: Card): string | undefined {
+  return stop && `Its agent is ${stop}: it can only be rejected.`;
 }
 
 function undoText({ undo }: Card): string {

@@ -13,6 +13,7 @@ import { SchemaForm } from '../../parts/schema-form/schema-form.tsx';
 import { isReadable } from '../../parts/schema-form/unreadable.ts';
 import { tell } from '../../parts/tell.tsx';
 import { useDecide } from './approvals-query.ts';
+import { stopText } from './decision-card.tsx';
 import { DecisionError } from './decision-error.tsx';
 import classes from './decision-form.module.css';
 import { DetectionVector } from './detection-vector.tsx';
@@ -136,11 +137,11 @@ export function DecisionForm({ approval, draft, onDecided }: DecisionProps) {
         <Button
           ref={approveButton}
           size="xs"
-          title="The key a comes here, and Enter approves"
+          title={stopText(approval.card) ?? 'The key a comes here, and Enter approves'}
           onClick={() => begin('approve')}
           {...(override && { color: 'yellow' })}
           variant={isRefused ? 'default' : 'filled'}
-          disabled={!isSendable || !isAnswered}
+          disabled={!isSendable || !isAnswered || approval.card.stop !== undefined}
           loading={decide.isPending}
           rightSection={<Kbd size="xs">a</Kbd>}
         >

@@ -59,6 +59,10 @@ export const cardForm = z
     }),
     is_gated: z.boolean().describe('whether the agent makes the call itself, after the approval'),
     requester: z.string(),
+    stop: z
+      .enum(['stopped', 'paused'])
+      .optional()
+      .describe('of its agent, whose proposals can then only be rejected'),
     detail: z.string().describe('why a person is asked'),
     rule: z.string().optional(),
     channel: z.string(),
@@ -106,11 +110,12 @@ export interface CardParts {
   readonly requester: string;
   readonly undo: Undo | undefined;
   readonly mayDecide: boolean;
+  readonly stop?: Card['stop'];
   readonly waiting?: number;
   readonly contradictions?: readonly Contradiction[];
 }
 
-export function cardOf(view: View, { requester, undo, mayDecide, ...rest }: CardParts): Card {
+export function cardOf(view: View, { requester, undo, mayDecide, stop, ...rest }: CardParts): Card {
   const { id, of, trajectory_id, seq, at, digest, shown, channel, detail, action } = view;
   const { approvals, approved_by, deputies, expires, invariant_id } = view;
   const epoch = view.effect?.epoch;
@@ -122,6 +127,7 @@ export function cardOf(view: View, { requester, undo, mayDecide, ...rest }: Card
     ...{ action: shown.called, role: action.role, is_gated: gated, requester, detail, channel },
     ...(invariant_id !== undefined && { rule: invariant_id }),
     ...{ approvals, approved_by: approved_by.map(({ principal }) => principal) },
+    ...(stop !== undefined && { stop }),
     ...(deputies !== undefined && { deputies }),
     ...(expires !== undefined && { expires }),
     ...{ may_decide: mayDecide, page: pagePath({ epoch, pendingId: id }) },

@@ -38,7 +38,7 @@ const list = operation({
             .array(json)
             .describe('as the configuration has them; empty for a name that it does not have'),
           is: z.enum(['active', 'paused', 'stopped']),
-          since: instant.optional(),
+          since: instant.optional().describe('of an active agent: since it was brought back'),
           by: z.string().optional(),
           reason: z.string().optional(),
           last: z
@@ -68,8 +68,11 @@ const list = operation({
     const agents = [];
     for (const name of [...names].sort()) {
       const grants = configured.find((one) => one.name === name)?.grants ?? [];
-      const { is, at, by, reason } = recorded[name] ?? { is: 'restored' as const };
-      const stop = is === 'restored' ? { is: 'active' as const } : { is, since: at, by, reason };
+      const { is = 'restored', at, by, reason } = recorded[name] ?? {};
+      const stop = {
+        is: is === 'restored' ? ('active' as const) : is,
+        ...(at !== undefined && { since: at, by, reason }),
+      };
       const given = grants.map((grant) => ({ ...grant })) as never[];
       agents.push({ name, grants: given, ...stop, ...(await activityOf(service, name)) });
     }

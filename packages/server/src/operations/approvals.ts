@@ -54,7 +54,7 @@ import { readableIn, requesterOf } from '../card/notice-card.ts';
 import { recalledIn } from '../card/recalled-in.ts';
 import { undoOf } from '../card/undo-of.ts';
 import { decidersIn } from '../notices/mail/deciders-in.ts';
-import { grantorsOf, requireActive, requireOther } from '../principals/issuers.ts';
+import { grantorsOf, requireActive, requireOther, stopAmong } from '../principals/issuers.ts';
 import { problemOf } from '../problems/problem.ts';
 import { operation, type ServerService } from '../service.ts';
 
@@ -182,7 +182,7 @@ const list = operation({
     requester: name.optional(),
     mine: flag
       .optional()
-      .describe('only proposals that the caller may approve, and calls that it may settle'),
+      .describe('only proposals that the caller may decide, and calls that it may settle'),
     view: cardView,
     ...page,
   }),
@@ -652,27 +652,15 @@ interface Pending {
   readonly payload: PendingPayload;
 }
 
-/**
- * Whether a counselor may decide about a proposal by the state of its trajectory. The proposal of a
- * stopped or paused agent can only be rejected, and waits for no counselor.
- */
+/** Whether a counselor may decide about a proposal by the state of its trajectory. */
 async function mayDecide(
   caller: Caller,
   service: ServerService,
-  { trajectoryId, id, payload }: Pending,
+  { trajectoryId, id }: Pick<Pending, 'trajectoryId' | 'id'>,
 ): Promise<boolean> {
   if (!caller.kinds.includes('counselor')) return false;
   const among = await decidersAmong(service, trajectoryId, id, [caller.name]);
-  if (among === undefined || among.length === 0 || isEffectPending(payload))
-    return among?.length === 1;
-  const trajectory = await service.assize.open(trajectoryId);
-  return requireActive({ service }, trajectory, payload.proposal.writ_id).then(
-    () => true,
-    (error: unknown) => {
-      if (isAssizeError(error, 'agent_stopped')) return false;
-      throw error;
-    },
-  );
+  return among?.length === 1;
 }
 
 /**
@@ -721,10 +709,11 @@ async function shownTo(
     caller.kinds.includes('counselor') &&
     deciders.includes(caller.name);
   const undo = undoOf(view, trajectory);
+  const stop = await stopAmong(service, [requester, ...grantors]);
   const { shown: _, ...document } = view;
   return {
     ...{ ...document, requester, deciders, may_decide: mayDecide },
-    card: cardOf(view, { requester, undo, mayDecide }),
+    card: cardOf(view, { requester, undo, mayDecide, stop }),
   } as unknown as z.input<typeof approvalForm>;
 }
 

@@ -35,6 +35,15 @@ export async function requireActive(
   ]);
 }
 
+/** Whether one of the names is stopped or paused in the store. @throws LedgerFault */
+export async function stopAmong(
+  { grants: { stops } }: Pick<ServerService, 'grants'>,
+  names: readonly string[],
+) {
+  await stops.refresh();
+  return names.map((name) => stops.of(name)).find((stop) => stop !== undefined);
+}
+
 /**
  * Refuses a decision of a principal that requested the proposal, made the requester's token or
  * passed its grant on to the requester, also by a token that such a principal made.

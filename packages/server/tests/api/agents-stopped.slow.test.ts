@@ -217,28 +217,64 @@ test.each(['admin:ann', 'admin:bea'])(
   },
 );
 
-test.each(['stop', 'pause'] as const)(
-  'after a %s no counselor is offered the requests of the agent',
-  async (does) => {
+test.each([['stop', 'stopped'] as const, ['pause', 'paused'] as const])(
+  'after a %s a counselor can only reject the requests of the agent',
+  async (does, stop) => {
     const one = new Deployment();
     await one.starts();
     expect(await one.pays(one.server.tokens[SCOUT], 'spare', 500)).toBe('escalated');
     const offered = async () => {
       const found = [];
       for (const mine of ['true', 'false']) {
-        const { approvals } = await succeed(one.server, 'approvals.list', {
-          as: BOSS,
-          query: { mine },
-        });
-        found.push(approvals.map(({ may_decide }: any) => may_decide));
+        const query = { mine, view: 'card' };
+        const { cards } = await succeed(one.server, 'approvals.list', { as: BOSS, query });
+        found.push(cards.map((card: any) => [card.may_decide, card.stop]));
       }
       return found;
     };
-    expect(await offered()).toEqual([[true], [true]]);
+    expect(await offered()).toEqual([[[true, undefined]], [[true, undefined]]]);
     await one.change(does);
-    expect(await offered()).toEqual([[], [true]]);
+    expect(await offered()).toEqual([[[true, stop]], [[true, stop]]]);
+    const [id = ''] = one.pendings;
+    expect(await one.approves(id, BOSS)).toBe('403 agent_stopped');
+    const path = { approval: id };
+    const body = { reason: 'its agent is stopped' };
+    await succeed(one.server, 'approvals.reject', { as: BOSS, path, body });
+    expect(await offered()).toEqual([[], []]);
   },
 );
+
+test('the request for a comeback names the agent and what follows', async () => {
+  const one = new Deployment();
+  await one.starts();
+  expect(await one.pays(one.server.tokens[SCOUT], 'spare', 500)).toBe('escalated');
+  await one.change('stop');
+  const { ruling } = await one.change('resume');
+  const path = { approval: ruling.approval_id };
+  const { card } = await succeed(one.server, 'approvals.get', {
+    ...{ as: BOSS, path, query: { view: 'card' } },
+  });
+  expect(card).toMatchObject({
+    title: 'Let an agent act again',
+    effect: 'It may act again, with a new token. Its old proposals can only be rejected.',
+    detail: `/agents/${SCOUT}: admin:ann asks to bring it back: it pays twice`,
+  });
+  expect(await one.approves(ruling.approval_id, IDA)).toBe('committed');
+  const { agents } = await succeed(one.server, 'agents.list');
+  expect(agents.find(({ name }: any) => name === SCOUT)).toMatchObject({
+    ...{ is: 'active', by: 'admin:ann', since: expect.any(String) },
+  });
+  const [id = ''] = one.pendings;
+  const judged = await succeed(one.server, 'approvals.judge', {
+    ...{ as: BOSS, path: { approval: id }, body: {} },
+  });
+  expect(judged).toMatchObject({
+    code: 'changed_since',
+    detail: expect.stringMatching(
+      /^The proposal cannot be approved any more: Writ .* was revoked\./,
+    ),
+  });
+});
 
 test('a stop ends the writs that an administrator issued by hand', async () => {
   const one = new Deployment();

@@ -7,6 +7,8 @@ export const AGENTS = 'assize:agents';
 /** A counselor who may bring a stopped agent back. */
 const RESTORER = 'restorer';
 
+const RESUMED = 'It may act again, with a new token. Its old proposals can only be rejected.';
+
 const agent = z.strictObject({
   is: z.enum(['stopped', 'paused', 'restored']),
   reason: z.string().min(1).max(4_096),
@@ -57,6 +59,7 @@ export function agentsDomain(): Domain<AgentsState> {
       resume: {
         process: 'stopping',
         description: 'Ends a pause; or asks another person to bring a stopped agent back.',
+        present: { title: 'Let an agent act again', confirm: RESUMED },
         args,
         apply: ({ agents }, args, { role, at }) => {
           const { is = 'restored' } = agents[role.agent] ?? {};
