@@ -44,6 +44,7 @@ describe('list', () => {
     expect(transactions).toEqual([
       {
         epoch: 1,
+        version: expect.any(Number),
         trajectory_id: 'orders',
         name: 'order-1',
         principal: 'alice',
