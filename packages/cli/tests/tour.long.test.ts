@@ -209,7 +209,7 @@ describe('the tour', () => {
   });
 
   test('its command makes a new link while it runs, for its people only', async () => {
-    const [, line = ''] = /^A new link: assize (.+)$/m.exec(server.printed()) ?? [];
+    const [, line = ''] = /^A new link: npx assize (.+)$/m.exec(server.printed()) ?? [];
     const words = line.split(' ');
     const { code, out, err } = await runProcess(folder, undefined, ...words);
     expect([code, err]).toEqual([0, '']);
