@@ -1,5 +1,4 @@
 import { List, Text } from '@mantine/core';
-import type { ReactNode } from 'react';
 import { counted } from '../../parts/counted.ts';
 import { EntryLink } from '../../parts/entry-link.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
@@ -7,10 +6,8 @@ import { At } from '../../parts/instant.tsx';
 import { Section } from '../../parts/section.tsx';
 import { BlastGraph } from './blast-graph.tsx';
 import type { AffectedEntry, Blast } from './incidents-query.ts';
+import { Rows, SHOWN_MAX } from './rows.tsx';
 import { STARTS, type Start, startNameIn } from './start-address.ts';
-
-/** More entries than this are a list, and no drawing. A list shows this many rows. */
-const DRAWN_MAX = 200;
 
 /** The affected entries as a graph or a list, with facts, calls and pending proposals. */
 export function BlastResult({ blast, start }: { readonly blast: Blast; readonly start: Start }) {
@@ -23,7 +20,7 @@ export function BlastResult({ blast, start }: { readonly blast: Blast; readonly 
         title="Affected entries"
         about={`${counted(affected, 'entry', 'entries')} of ${total.toLocaleString('en')}.${erased > 0 ? ` ${counted(erased, 'value is', 'values are')} erased: derivations through them may be missing.` : ''}`}
       >
-        {affected <= DRAWN_MAX ? (
+        {affected <= SHOWN_MAX ? (
           <BlastGraph entries={entries} />
         ) : (
           <EntryList entries={entries} count={affected} places={places} />
@@ -77,26 +74,6 @@ function NoStart({ start }: { readonly start: Start }) {
       {(start.since ?? start.until) === undefined ? '' : ', in this period'}. Check how it is
       written.
     </Text>
-  );
-}
-
-/** The first rows, and the number of the others. A page with all of thousands would not move. */
-function Rows<Row>({
-  rows,
-  count = rows.length,
-  children,
-}: {
-  readonly rows: readonly Row[];
-  /** Of all, where `rows` are only the first. */
-  readonly count?: number;
-  readonly children: (row: Row) => ReactNode;
-}) {
-  const more = count - DRAWN_MAX;
-  return (
-    <List size="sm" spacing={2}>
-      {rows.slice(0, DRAWN_MAX).map(children)}
-      {more > 0 && <List.Item>and {more.toLocaleString('en')} more</List.Item>}
-    </List>
   );
 }
 

@@ -1,12 +1,14 @@
 import { Anchor, List, Stack, Text, Title } from '@mantine/core';
 import { Link } from 'wouter';
 import { proposalHref } from '../../parts/addresses.ts';
-import { EntryLink, useEntry } from '../../parts/entry-link.tsx';
+import { EntryLink } from '../../parts/entry-link.tsx';
 import { Inert, Words } from '../../parts/inert-text.tsx';
-import { type Asked as AskedProposal, askedOf } from '../timeline/asked-of.ts';
+import { askedOf } from '../timeline/asked-of.ts';
 import { useHead } from '../timeline/entries-query.ts';
+import { useEntry, valueAt } from '../timeline/entry-query.ts';
 import type { Plan, Step } from './incidents-query.ts';
 import classes from './plan-text.module.css';
+import { Rows } from './rows.tsx';
 
 const HASH = /\b[0-9a-f]{64}\b/g;
 
@@ -33,22 +35,13 @@ export function PlanText({ steps, remains }: Pick<Plan, 'steps' | 'remains'>) {
             <Title order={3} size="h6">
               {remains.length === 1 ? '1 item remains' : `${remains.length} items remain`}
             </Title>
-            <List size="sm" spacing={4}>
-              {remains.map(({ what, entry, why, advice }) => (
-                <List.Item key={`${what} ${entry}`}>
-                  {entry !== undefined && <Asked entry={entry} />}
-                  <Inert>{what.replace(HASH, (hash) => `${hash.slice(0, 12)}…`)}</Inert>
-                  {entry !== undefined && (
-                    <>
-                      , <EntryLink id={entry} />, <CorrectionLink entry={entry} />
-                    </>
-                  )}
-                  <Text size="sm" c="dimmed" className="wraps">
-                    <Inert>{`${why}. Do: ${advice}`}</Inert>
-                  </Text>
+            <Rows rows={remains} spacing={4}>
+              {(item) => (
+                <List.Item key={`${item.what} ${item.entry}`}>
+                  <Remaining item={item} />
                 </List.Item>
-              ))}
-            </List>
+              )}
+            </Rows>
           </>
         )}
       </Stack>
@@ -56,43 +49,65 @@ export function PlanText({ steps, remains }: Pick<Plan, 'steps' | 'remains'>) {
   );
 }
 
-/** The words of an entry before what remains of it: `Pay carla €1,240.00: `. */
-function Asked({ entry }: { readonly entry: string }) {
-  const { title } = useEntry(entry).data ?? {};
-  if (title === undefined) return null;
+/** A remaining item, after the words of its entry: `Pay carla €1,240.00: the call …`. */
+function Remaining({ item }: { readonly item: Plan['remains'][number] }) {
+  const { what, entry, why, advice } = item;
   return (
     <>
-      <b>
-        <Words>{title}</Words>
-      </b>
-      :{' '}
+      {entry === undefined ? <What what={what} /> : <Derived id={entry} what={what} />}
+      <Text size="sm" c="dimmed" className="wraps">
+        <Inert>{`${why}. Do: ${advice}`}</Inert>
+      </Text>
     </>
   );
 }
 
-/** Opens the proposal of an entry at the present state, to be changed into its correction. */
-function CorrectionLink({ entry }: { readonly entry: string }) {
-  const { data } = useEntry(entry);
+function What({ what }: { readonly what: string }) {
+  return <Inert>{what.replace(HASH, (hash) => `${hash.slice(0, 12)}…`)}</Inert>;
+}
+
+/** Its proposal opens at the present state, to be changed into a correction. */
+function Derived({ id, what }: { readonly id: string; readonly what: string }) {
+  const { data } = useEntry(id);
   const asked = data && askedOf(data);
-  return asked === undefined ? null : (
-    <ProposalLink trajectory={data!.trajectory_id} asked={asked} />
+  const args = asked && valueAt(data, asked.argsAt, asked.args);
+  return (
+    <>
+      {data?.title !== undefined && (
+        <>
+          <b>
+            <Words>{data.title}</Words>
+          </b>
+          :{' '}
+        </>
+      )}
+      <What what={what} />,{' '}
+      <EntryLink id={id} place={data && { trajectoryId: data.trajectory_id, seq: data.seq }} />
+      {data && asked && args && 'value' in args && (
+        <>
+          ,{' '}
+          <ProposalLink
+            trajectory={data.trajectory_id}
+            proposal={{ action: asked.action, role: asked.role, args: args.value }}
+          />
+        </>
+      )}
+    </>
   );
 }
 
-function ProposalLink({
-  trajectory,
-  asked,
-}: {
+interface ProposalLinkProps {
   readonly trajectory: string;
-  readonly asked: AskedProposal;
-}) {
+  readonly proposal: Parameters<typeof proposalHref>[2];
+}
+
+function ProposalLink({ trajectory, proposal }: ProposalLinkProps) {
   const { data: head } = useHead(trajectory);
   if (head === undefined) return null;
-  const { action, role, args } = asked;
   return (
     <Anchor
       component={Link}
-      href={proposalHref(trajectory, head, { action, role, args } as never)}
+      href={proposalHref(trajectory, head, proposal)}
       size="sm"
       underline="always"
     >

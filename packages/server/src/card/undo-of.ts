@@ -22,14 +22,17 @@ export function undoOf(
 ): Undo | undefined {
   const made = tools.flatMap((call): Undo[] => {
     if (!('tool' in call) || call.class === undefined) return [];
-    const can = call.class.reversibility !== 'irreversible';
-    // The runtime compensates no call whose transaction has ended.
-    return [{ can, ...(can && { by: 'hand' }) }];
+    return [byHand(call.class.reversibility !== 'irreversible')];
   });
   const all = made.length > 0 ? made : gatedIn(changes ?? [], trajectory);
   if (all.length === 0) return undefined;
   const by = [...new Set(all.flatMap((one) => one.by ?? []))].join(', ');
   return { can: all.every((one) => one.can), ...(by !== '' && { by }) };
+}
+
+/** The runtime compensates no call whose transaction has ended. */
+function byHand(can: boolean): Undo {
+  return can ? { can, by: 'hand' } : { can };
 }
 
 /** The row of a call in the state of the gateway, with the class that the rules gave it. */
@@ -42,6 +45,7 @@ function gatedIn(changes: readonly Patch[], trajectory: Trajectory | undefined):
     if (typeof row?.['tool'] !== 'string' || row['class'] === 'read') return [];
     if (typeof row['class'] !== 'string') return [];
     const by = specOf(state, row['tool'])?.undo?.tool;
-    return [{ can: by !== undefined || row['class'] === 'reversible', ...(by && { by }) }];
+    if (by !== undefined) return [{ can: true, by }];
+    return [byHand(row['class'] === 'reversible')];
   });
 }
