@@ -29,6 +29,8 @@ export interface ServeOptions {
   readonly policyOf: (rules: Json) => Policy;
   /** The pages of the console. Absent: the server has the API and a plain start page. */
   readonly console?: ConsoleFiles | undefined;
+  /** The folder of the built documentation. Absent: /docs says how to install it. */
+  readonly docs?: string | undefined;
   /** Whether the start prints sign-in links for its people. Default: false. */
   readonly linksAtStart?: boolean;
   /** The verifiers that proof bundles contain. Default: none. */

@@ -27,6 +27,7 @@ import { LogTail } from './events/log-tail.ts';
 import { createApp, stopped } from './http/app.ts';
 import { addConsole, addUnknownPage } from './http/console.ts';
 import type { ConsoleFiles } from './http/console-files.ts';
+import { addDocs } from './http/docs.ts';
 import { addEvents } from './http/events.ts';
 import { type Addresses, addressesOf } from './http/guards.ts';
 import { closed, httpServer, listen } from './http/http-server.ts';
@@ -179,7 +180,14 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       router: routing?.router,
       elsewhere: elsewhere?.routes,
     },
-    { console: options.console, linksAtStart: options.linksAtStart ?? false, mcp, slack, closers },
+    {
+      console: options.console,
+      docs: options.docs,
+      linksAtStart: options.linksAtStart ?? false,
+      mcp,
+      slack,
+      closers,
+    },
   );
   await tail.start();
   if (routing !== undefined) await startRouting(routing, metrics);
@@ -295,6 +303,7 @@ interface AppPorts {
 /** The pages of the app, its MCP servers, and the ends of those. */
 interface AppEnds {
   readonly console: ConsoleFiles | undefined;
+  readonly docs: string | undefined;
   readonly linksAtStart: boolean;
   readonly mcp: McpEnds | undefined;
   readonly slack: SlackCards | undefined;
@@ -326,6 +335,7 @@ function appOf(service: ServerService, { tail, ...ports }: AppPorts, ends: AppEn
       if (mcp !== undefined) addMcp(app, all, mcp);
       closers.push(addLedgerMcp(app, all));
       if (slack !== undefined) closers.push(addSlack(app, all, slack));
+      addDocs(app, ends.docs);
       if (files !== undefined) addConsole(app, files, way);
       addSignIn(app, all, { sessions, oidc: signIn, way });
       if (files !== undefined) addUnknownPage(app, files, way);

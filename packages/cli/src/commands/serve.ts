@@ -33,7 +33,7 @@ import { loadConfig, type ResolvedConfig, rootKeyOf } from 'assize/internal/conf
 import { systemClock } from 'assize/internal/oracle';
 import { openStore, sealKeys } from 'assize/internal/stores';
 import { type Command, InvalidArgumentError } from 'commander';
-import { builtConsole, bundleVerifiers } from '../files/built-console.ts';
+import { builtConsole, builtDocs, bundleVerifiers } from '../files/built-console.ts';
 import { projectDomains } from '../store/project-domains.ts';
 
 interface Options extends SharedOptions {
@@ -120,7 +120,7 @@ export function serve(program: Command): void {
             ...{ store, deployment: served?.deployment, root, domains, rules, trial },
             logKeys: () => serverLogKeys(url, root),
             policy: rules === undefined ? await projectPolicy() : rulesPolicy(rules),
-            console: await builtConsole(),
+            ...{ console: await builtConsole(), docs: builtDocs() },
             verifiers: await bundleVerifiers(),
             policyOf: (rules) => ruleTable(parseRuleTable(rules)),
             log: (text) => void process.stderr.write(text),

@@ -19,6 +19,8 @@ import { ConsoleFiles } from '@assize/server/internal';
 const run = promisify(execFile);
 const ownFolder = dirname(module.findPackageJSON(import.meta.url)!);
 
+const DOCS = '@assize/docs/package.json';
+
 /** The sources of the console and of its tools, in a clone. */
 const SOURCES = [
   'console/*.{html,json,ts}',
@@ -45,6 +47,21 @@ export async function bundleVerifiers(): Promise<{
   const page = folder === undefined ? undefined : textIn(join(folder, 'verify.html'));
   const script = textIn(join(cloneFolder() ?? ownFolder, 'verifiers/python/verify.py'));
   return { ...(script !== undefined && { script }), ...(page !== undefined && { page }) };
+}
+
+/**
+ * The folder of the built documentation: that of @assize/docs where it is installed, and in a clone
+ * what `npm run docs` wrote. Undefined if there is none.
+ */
+export function builtDocs(): string | undefined {
+  const root = cloneFolder();
+  const folder =
+    root !== undefined
+      ? join(root, 'docs/.vitepress/dist')
+      : isInstalled(DOCS)
+        ? dirname(fileURLToPath(import.meta.resolve(DOCS)))
+        : undefined;
+  return folder !== undefined && existsSync(folder) ? folder : undefined;
 }
 
 function textIn(path: string): string | undefined {

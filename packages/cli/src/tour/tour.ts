@@ -20,7 +20,7 @@ import {
 } from 'assize/internal/config';
 import { systemClock } from 'assize/internal/oracle';
 import { openStore, type Store, sealKeys } from 'assize/internal/stores';
-import { builtConsole, bundleVerifiers } from '../files/built-console.ts';
+import { builtConsole, builtDocs, bundleVerifiers } from '../files/built-console.ts';
 import { AgentClient } from './agent-client.ts';
 import { BankServer, readBankLog } from './bank.ts';
 import { lastDayOf } from './days.ts';
@@ -123,7 +123,7 @@ async function serveWorlds(
 ): Promise<void> {
   const serving = await serve({
     ...{ config, store, root, domains: config.domains },
-    console: consoleFiles,
+    ...{ console: consoleFiles, docs: builtDocs() },
     linksAtStart: true,
     verifiers: await bundleVerifiers(),
     policyOf: (rules) => ruleTable(parseRuleTable(rules)),

@@ -1,0 +1,98 @@
+/**
+ * The documentation as a site. docs/README.md is its first page, and the tables there make the
+ * sidebar, so a page has one place in both. `npm run docs` builds it.
+ */
+import { createHash } from 'node:crypto';
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { type DefaultTheme, defineConfig } from 'vitepress';
+import { defineWords } from './glossary.ts';
+
+const docs = join(import.meta.dirname, '..');
+const REPOSITORY = 'https://github.com/assize/assize';
+/** Scripts of the documents, by the name of the file that replaces each. */
+const scripts = new Map<string, string>();
+
+export default defineConfig({
+  title: 'Assize',
+  description: 'A transactional, auditable runtime for LLM agents.',
+  base: '/docs/',
+  rewrites: { 'README.md': 'index.md', ':folder/README.md': ':folder/index.md' },
+  cleanUrls: false,
+  head: [['link', { rel: 'icon', href: 'data:,' }]],
+  // The library would add a style element, which the policy of the server's pages refuses.
+  appearance: { disableTransition: false },
+  markdown: {
+    languageAlias: { cedar: 'typescript', cedarschema: 'typescript', haproxy: 'nginx' },
+    config: (md) => {
+      md.set({ html: false });
+      // The compiler of the pages drops a line break between two elements.
+      md.renderer.rules['softbreak'] = () => ' ';
+      md.core.ruler.push('outside_links', linkOutside);
+      defineWords(md, readFileSync(join(docs, 'glossary.md'), 'utf8'));
+    },
+  },
+  themeConfig: {
+    outline: [2, 3],
+    search: {
+      provider: 'local',
+      options: { miniSearch: { searchOptions: { boost: { title: 4, text: 1, titles: 2 } } } },
+    },
+    sidebar: [
+      ...sidebarOf(readFileSync(join(docs, 'README.md'), 'utf8')),
+      { text: 'Generated', items: generatedItems() },
+    ],
+    socialLinks: [{ icon: 'github', link: REPOSITORY }],
+    docFooter: { prev: false, next: false },
+  },
+  // The policy of the server's pages allows scripts in files only.
+  transformHtml: (html) =>
+    html.replaceAll(/<script( id="[^"]*")?>([\s\S]*?)<\/script>/g, (_, id = '', code: string) => {
+      const name = `inline.${createHash('sha256').update(code).digest('hex').slice(0, 8)}.js`;
+      scripts.set(name, code);
+      return `<script${id} src="/docs/assets/${name}"></script>`;
+    }),
+  buildEnd: ({ outDir }) => {
+    mkdirSync(join(outDir, 'assets'), { recursive: true });
+    for (const [name, code] of scripts) writeFileSync(join(outDir, 'assets', name), code);
+  },
+});
+
+/** The parts of the first page, each with the pages that its table links to. */
+function sidebarOf(readme: string): DefaultTheme.SidebarItem[] {
+  return readme
+    .split(/^## /m)
+    .slice(1)
+    .map((part) => {
+      const [text = ''] = part.split('\n');
+      const links = [...part.matchAll(/\[([^\]]+)\]\((?!\.\.|https?:)([^)#]+)\.md\)/g)];
+      const items = links.map(([, name = '', link]) => ({ text: titled(name), link: `/${link}` }));
+      return { text, items, collapsed: false };
+    });
+}
+
+/** The pages of reference that `npm run docs` writes. */
+function generatedItems(): DefaultTheme.SidebarItem[] {
+  return globSync('reference/generated/*.md', { cwd: docs })
+    .sort()
+    .map((file) => ({
+      text: titled(basename(file, '.md')),
+      link: `/${file.replace(/\.md$/, '')}`,
+    }));
+}
+
+function titled(name: string): string {
+  const words = name.replaceAll('-', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** Gives a link to a file beside the pages its address in the repository. */
+function linkOutside(state: { tokens: any[]; env: { relativePath?: string } }): void {
+  for (const token of state.tokens.flatMap(({ children }) => children ?? [])) {
+    const href = token.type === 'link_open' ? token.attrGet('href') : null;
+    if (href === null || /^(?:[a-z]+:|#)/.test(href)) continue;
+    const path = join('docs', state.env.relativePath ?? '', '..', href.split('#')[0]);
+    if (!path.startsWith('docs/') || !path.endsWith('.md'))
+      token.attrSet('href', `${REPOSITORY}/blob/main/${path}`);
+  }
+}

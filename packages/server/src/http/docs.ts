@@ -1,0 +1,33 @@
+import { serveStatic } from '@hono/node-server/serve-static';
+import type { Hono } from 'hono';
+import { consoleHeaders } from './guards.ts';
+
+const ABSENT =
+  'The documentation is not installed on this server. Run `npm install @assize/docs` beside Assize, and start the server again.\n';
+
+/**
+ * Serves the built pages of `folder` at /docs. They need no session: they are the published text.
+ * Without a folder, /docs says how to install it.
+ */
+export function addDocs(app: Hono, folder: string | undefined): void {
+  if (folder === undefined) {
+    app.get('/docs/*', (context) => context.text(ABSENT, 404));
+    return;
+  }
+  app.get('/docs', (context) => context.redirect('/docs/'));
+  app.get(
+    '/docs/*',
+    async (context, next) => {
+      await next();
+      // A file in assets has a hash of its content in its name.
+      const lasts = context.res.ok && context.req.path.startsWith('/docs/assets/');
+      for (const [name, value] of Object.entries(consoleHeaders()))
+        if (name !== 'cache-control' || !lasts) context.header(name, value);
+    },
+    serveStatic({
+      root: folder,
+      rewriteRequestPath: (path) => path.slice('/docs'.length),
+      precompressed: true,
+    }),
+  );
+}

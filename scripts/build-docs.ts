@@ -1,0 +1,34 @@
+/**
+ * Builds the documentation as a site: `npm run docs` writes docs/.vitepress/dist, which
+ * `assize serve` shows at /docs, and any web server can show. Pages of reference that have a
+ * source elsewhere are written first, to docs/reference/generated.
+ */
+import { execFileSync } from 'node:child_process';
+import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { brotliCompressSync } from 'node:zlib';
+import { commandsPage } from './docs/commands-page.ts';
+import { configPage } from './docs/config-page.ts';
+
+const root = join(import.meta.dirname, '..');
+const generated = join(root, 'docs/reference/generated');
+const dist = join(root, 'docs/.vitepress/dist');
+
+rmSync(generated, { recursive: true, force: true });
+mkdirSync(generated, { recursive: true });
+for (const [name, page] of Object.entries({
+  commands: await commandsPage(),
+  configuration: configPage(root),
+}))
+  writeFileSync(join(generated, `${name}.md`), page);
+
+const vitepress = join(root, 'node_modules/vitepress/bin/vitepress.js');
+execFileSync(process.execPath, [vitepress, 'build', join(root, 'docs')], {
+  stdio: ['ignore', 'ignore', 'inherit'],
+});
+
+for (const name of globSync('**/*.{html,js,css,json}', { cwd: dist })) {
+  const body = readFileSync(join(dist, name));
+  const small = brotliCompressSync(body);
+  if (small.length < body.length) writeFileSync(join(dist, `${name}.br`), small);
+}
