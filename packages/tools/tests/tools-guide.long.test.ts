@@ -52,7 +52,7 @@ function run(page: string, name: string, isKilled: boolean): string {
 /** Runs the commands of a block, and returns each command with its output. */
 function type(page: string, code: string): string {
   const env = { ...process.env, NODE: process.execPath, MAIN: main, NO_COLOR: '1' };
-  return [...code.matchAll(/^\$ assize (.*)$/gm)]
+  return [...code.matchAll(/^\$ assize ((?:.*\\\n)*.*)$/gm)]
     .map(([line, typed]) => {
       const script = `exec "$NODE" "$MAIN" ${typed}`;
       const { stdout, stderr } = spawnSync('sh', ['-c', script], {
