@@ -17,12 +17,12 @@ import { cases } from '../../../tests/support/cases.ts';
 import { HandClock, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
 import { onEveryStore } from '../../../tests/support/ledger/stores.ts';
 import { runCommand } from '../../../tests/support/process/command.ts';
-import { blockOf, blocksOf } from '../../../tests/support/process/guide-files.ts';
+import { blockOf } from '../../../tests/support/process/guide-files.ts';
 
 const FILE = ['timeqa', 'facts.jsonl'];
 const root = join(import.meta.dirname, '../../..');
 const main = join(root, 'packages/cli/src/main.ts');
-const PAGE = 'memory-data.md';
+const PAGE = 'memory-search.md';
 const SPACE = 'timeqa';
 const KEY = new Uint8Array(32).fill(7);
 /** Of one commit. */
@@ -226,21 +226,19 @@ describe.skipIf(!hasData(...FILE))('TimeQA', () => {
   // Each line is a commit of its own, and waits for the disk.
   test('is imported, recalled and explained by the commands of the guide', async () => {
     copyFileSync(dataPath(...FILE), join(folder, 'timeqa.jsonl'));
-    for (const says of ['ts timeqa.ts', 'ts begin.ts'])
-      writeFileSync(join(folder, says.split(' ')[1]!), blockOf(PAGE, says));
-    const script = `assize() { "${process.execPath}" "${main}" "$@"; }\n${blockOf(PAGE, 'sh begin')}`;
+    writeFileSync(join(folder, 'timeqa.ts'), blockOf(PAGE, 'ts timeqa.ts'));
+    const script = `assize() { "${process.execPath}" "${main}" "$@"; }\n${blockOf(PAGE, 'sh timeqa')}`;
     execFileSync('sh', ['-euc', script], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
-    for (const { says, code } of blocksOf(PAGE)) {
-      if (says !== 'console') continue;
-      for (const step of code.split(/^\$ assize /m).slice(1)) {
-        const [command = '', ...below] = step.trimEnd().split('\n');
-        const { code: ended, out } = await runCommand(
-          folder,
-          'sqlite:./timeqa.db',
-          ...command.split(' '),
-        );
-        expect([ended, known(out)], command).toEqual([0, known(below.join('\n'))]);
-      }
+    for (const step of blockOf(PAGE, 'console timeqa')
+      .split(/^\$ assize /m)
+      .slice(1)) {
+      const [command = '', ...below] = step.trimEnd().split('\n');
+      const { code: ended, out } = await runCommand(
+        folder,
+        'sqlite:./timeqa.db',
+        ...command.split(' '),
+      );
+      expect([ended, known(out)], command).toEqual([0, known(below.join('\n'))]);
     }
     const store = await openStore(`sqlite:${join(folder, 'timeqa.db')}`);
     const view = runtimeOver(store, []).memory(SPACE);
