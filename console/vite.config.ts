@@ -1,6 +1,10 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
+/** What the inbox does not need before it shows its list. */
+const LATER =
+  /floating-ui|number-format|@noble|\/(?:Autocomplete|Combobox|Menu|Modal|NumberInput|Popover|Radio|ScrollArea|Select|Table|Textarea|Tooltip)|remove-scroll|notifications\/|spotlight\/|\/schema-form|\/pages\/(?:agents|audit|incidents|memory|standing|timeline|what-if)/;
+
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [react()],
@@ -13,7 +17,14 @@ export default defineConfig({
     cssCodeSplit: false,
     // A browser asks for six files at once, so many small ones take many round trips.
     rolldownOptions: {
-      output: { codeSplitting: { groups: [{ name: 'shared', minShareCount: 2 }] } },
+      output: {
+        codeSplitting: {
+          groups: [
+            { name: 'shared', minShareCount: 2, test: (id) => !LATER.test(id) },
+            { name: 'later', minShareCount: 2 },
+          ],
+        },
+      },
     },
   },
 });

@@ -170,7 +170,11 @@ withConsole(({ serve, open }) => {
     const page = await open(server, 'boss:ada', '/inbox');
     await page.getByRole('button', { name: /^pay/ }).first().waitFor();
     for (const key of ['j', 'x', 'j', 'x']) await page.keyboard.press(key);
-    await page.getByText('2 marked').waitFor();
+    // One form at a time: the open proposal's, or that of all marked.
+    await page.getByRole('button', { name: 'Decide the 2 marked' }).waitFor();
+    expect(await page.getByLabel('Reason for all').count()).toBe(0);
+    await page.keyboard.press('Escape');
+    await page.getByLabel('Reason for all').waitFor();
     await tabTo(page, page.getByLabel('Reason for all'));
     await page.keyboard.type('due today');
     await tabTo(page, page.getByRole('button', { name: 'Approve 2' }));

@@ -1,7 +1,6 @@
 import { MantineProvider } from '@mantine/core';
-import { Notifications } from '@mantine/notifications';
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { lazy, Suspense } from 'react';
+import { type ComponentType, lazy, Suspense, useState } from 'react';
 import { Route, Switch } from 'wouter';
 import { hasLostSession, isRetryable } from '../api/problem.ts';
 import { ME } from '../api/queries.ts';
@@ -12,35 +11,44 @@ import { Shell } from './shell.tsx';
 import { StartPage } from './start-page.tsx';
 import { theme } from './theme.ts';
 
-/** The code of the pages that load when they are shown, by the first part of their address. */
-const CODE = {
-  needs: () => import('../pages/needs/needs-page.tsx'),
-  inbox: () => import('../pages/inbox/inbox-page.tsx'),
-  activity: () => import('../pages/activity/activity-page.tsx'),
-  timeline: () => import('../pages/timeline/timeline-page.tsx'),
-  'what-if': () => import('../pages/what-if/what-if-page.tsx'),
-  effects: () => import('../pages/effects/effects-page.tsx'),
-  rules: () => import('../pages/rules/rules-page.tsx'),
-  memory: () => import('../pages/memory/memory-page.tsx'),
-  agents: () => import('../pages/agents/agents-page.tsx'),
-  audit: () => import('../pages/audit/audit-page.tsx'),
-  incidents: () => import('../pages/incidents/incidents-page.tsx'),
-};
-const NeedsPage = lazy(CODE.needs);
-const InboxPage = lazy(CODE.inbox);
-const ActivityPage = lazy(CODE.activity);
-const TimelinePage = lazy(CODE.timeline);
-const WhatIfPage = lazy(CODE['what-if']);
-const EffectsPage = lazy(CODE.effects);
-const RulesPage = lazy(CODE.rules);
-const MemoryPage = lazy(CODE.memory);
-const AgentsPage = lazy(CODE.agents);
-const AuditPage = lazy(CODE.audit);
-const IncidentsPage = lazy(CODE.incidents);
+type Load = () => Promise<{ readonly default: ComponentType }>;
 
-/** Loads the code of the first page beside the session. A failure shows where the page does. */
-const firstPage = location.pathname.split('/')[1] || 'needs';
-if (Object.hasOwn(CODE, firstPage)) CODE[firstPage as keyof typeof CODE]().catch(() => undefined);
+/** A page with the rest of its address. Its code loads when it is shown, or is shown at once. */
+function pageOf(load: Load, rest = '') {
+  let loaded: ComponentType | undefined;
+  const code = async () => {
+    const module = await load();
+    loaded = module.default;
+    return module;
+  };
+  const Later = lazy(code);
+  const Page = () => {
+    const [Shown] = useState(() => loaded ?? Later);
+    return <Shown />;
+  };
+  return { code, Page, rest };
+}
+
+/** By the first part of their address. */
+const PAGES = {
+  needs: pageOf(() => import('../pages/needs/needs-page.tsx')),
+  inbox: pageOf(() => import('../pages/inbox/inbox-page.tsx'), '/:id?'),
+  activity: pageOf(() => import('../pages/activity/activity-page.tsx')),
+  timeline: pageOf(() => import('../pages/timeline/timeline-page.tsx'), '/:trajectory?/:seq?'),
+  'what-if': pageOf(() => import('../pages/what-if/what-if-page.tsx'), '/:trajectory?'),
+  effects: pageOf(() => import('../pages/effects/effects-page.tsx'), '/:epoch?'),
+  rules: pageOf(() => import('../pages/rules/rules-page.tsx')),
+  memory: pageOf(() => import('../pages/memory/memory-page.tsx'), '/:trajectory?/:space?'),
+  agents: pageOf(() => import('../pages/agents/agents-page.tsx'), '/:trajectory?'),
+  audit: pageOf(() => import('../pages/audit/audit-page.tsx')),
+  incidents: pageOf(() => import('../pages/incidents/incidents-page.tsx')),
+};
+
+/** The code of the page of an address, if it has one. */
+export async function loadPage(path: string): Promise<void> {
+  const name = path.split('/')[1] || 'needs';
+  if (Object.hasOwn(PAGES, name)) await PAGES[name as keyof typeof PAGES].code();
+}
 
 /** A refused session shows at the frame of the page, and not at one of its parts. */
 function onError(error: unknown): void {
@@ -65,23 +73,14 @@ void queries.prefetchQuery(waitingFrom(true));
 export function App() {
   return (
     <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={() => styleNonce}>
-      <Notifications position="bottom-right" />
       <QueryClientProvider client={queries}>
         <Shell>
           <Suspense fallback={<Loading what="the page" />}>
             <Switch>
               <Route path="/" component={StartPage} />
-              <Route path="/needs" component={NeedsPage} />
-              <Route path="/inbox/:id?" component={InboxPage} />
-              <Route path="/activity" component={ActivityPage} />
-              <Route path="/timeline/:trajectory?/:seq?" component={TimelinePage} />
-              <Route path="/effects/:epoch?" component={EffectsPage} />
-              <Route path="/agents/:trajectory?" component={AgentsPage} />
-              <Route path="/what-if/:trajectory?" component={WhatIfPage} />
-              <Route path="/rules" component={RulesPage} />
-              <Route path="/audit" component={AuditPage} />
-              <Route path="/incidents" component={IncidentsPage} />
-              <Route path="/memory/:trajectory?/:space?" component={MemoryPage} />
+              {Object.entries(PAGES).map(([name, { Page, rest }]) => (
+                <Route key={name} path={`/${name}${rest}`} component={Page} />
+              ))}
               <Route component={NotFound} />
             </Switch>
           </Suspense>

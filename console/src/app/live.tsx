@@ -4,7 +4,6 @@ import {
   type ReactNode,
   useContext,
   useEffect,
-  useMemo,
   useState,
   useSyncExternalStore,
 } from 'react';
@@ -14,12 +13,8 @@ import { followLog } from '../api/shared-log.ts';
 
 type Listener = (event: LogEvent) => void;
 
-interface Live {
-  readonly isConnected: boolean;
-  readonly listen: (listener: Listener) => () => void;
-}
-
-const Context = createContext<Live>({ isConnected: false, listen: () => () => undefined });
+const IsConnected = createContext(false);
+const listeners = new Set<Listener>();
 
 /** Many entries at once load the data again once. */
 const GATHER_MS = 250;
@@ -38,7 +33,6 @@ interface ProviderProps {
  */
 export function LiveProvider({ person, children }: ProviderProps) {
   const queries = useQueryClient();
-  const [listeners] = useState(() => new Set<Listener>());
   const [isFollowing, setFollowing] = useState(false);
   const isOnline = useSyncExternalStore(subscribe, () => navigator.onLine);
   const isConnected = isFollowing && isOnline;
@@ -61,25 +55,22 @@ export function LiveProvider({ person, children }: ProviderProps) {
       leave();
       reload.stop();
     };
-  }, [person, queries, listeners]);
+  }, [person, queries]);
   useEffect(() => {
     if (isConnected) void queries.invalidateQueries();
   }, [isConnected, queries]);
-  const live = useMemo<Live>(
-    () => ({
-      isConnected,
-      listen: (listener) => {
-        listeners.add(listener);
-        return () => void listeners.delete(listener);
-      },
-    }),
-    [isConnected, listeners],
-  );
-  return <Context value={live}>{children}</Context>;
+  return <IsConnected value={isConnected}>{children}</IsConnected>;
 }
 
-export function useLive(): Live {
-  return useContext(Context);
+/** Whether new entries arrive on their own. */
+export function useIsConnected(): boolean {
+  return useContext(IsConnected);
+}
+
+/** Calls back with each new entry, until the returned function is called. */
+export function listen(listener: Listener): () => void {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
 }
 
 /** Calls back when the browser gets a network or loses it. */

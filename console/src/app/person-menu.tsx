@@ -6,7 +6,7 @@ import { hasSingleKeys, setSingleKeys } from '../parts/key-switch.ts';
 import classes from './person-menu.module.css';
 
 /** The signed-in principal, the colours of the pages, and signing out. */
-export function PersonMenu({ name }: { readonly name: string }) {
+export default function PersonMenu({ name }: { readonly name: string }) {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const [areKeysOn, setKeysOn] = useState(hasSingleKeys);
   const switchKeys = () => {

@@ -1,32 +1,24 @@
-import {
-  AppShell,
-  Burger,
-  Button,
-  Group,
-  Kbd,
-  NavLink,
-  Text,
-  Tooltip,
-  VisuallyHidden,
-} from '@mantine/core';
+import { AppShell, Burger, Button, Group, Kbd, NavLink, Text, VisuallyHidden } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { spotlight } from '@mantine/spotlight';
-import type { ReactNode } from 'react';
+import { lazy, type ReactNode, Suspense } from 'react';
 import { Link, useLocation } from 'wouter';
 import { codeOf, hasLostSession } from '../api/problem.ts';
 import { useMe } from '../api/queries.ts';
 import { useNeedsCounts } from '../pages/needs/needs-query.ts';
 import { Observing } from '../pages/rules/observing.tsx';
 import { WITH_KEYS } from '../parts/list-keys.ts';
-import { EndedSession, Failed, Loading, OtherPerson, SignedOut } from '../parts/states.tsx';
-import { Commands } from './commands.tsx';
+import { Failed, Loading, OtherPerson, SignedOut } from '../parts/states.tsx';
 import { FirstSteps, useFirstSteps } from './first-steps.tsx';
-import { LiveProvider, useLive } from './live.tsx';
+import { LiveProvider, useIsConnected } from './live.tsx';
 import { PageGuard } from './page-guard.tsx';
 import { usePageTitle } from './page-title.ts';
 import { pagesFor } from './pages.ts';
-import { PersonMenu } from './person-menu.tsx';
 import classes from './shell.module.css';
+
+/** What a page can be read without. Its code loads after that of the page. */
+const Overlays = lazy(() => import('./overlays.tsx'));
+const PersonMenu = lazy(() => import('./person-menu.tsx'));
 
 /** The frame of every page: navigation, commands, the person, and whether the page is live. */
 export function Shell({ children }: { readonly children: ReactNode }) {
@@ -53,9 +45,12 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   return (
     <LiveProvider person={me.data.name}>
       <Frame name={me.data.name}>{children}</Frame>
-      {hasLostSession(me.error) && (
-        <EndedSession error={me.error} again={() => void me.refetch()} />
-      )}
+      <Suspense>
+        <Overlays
+          ended={hasLostSession(me.error) ? (me.error ?? undefined) : undefined}
+          again={() => void me.refetch()}
+        />
+      </Suspense>
     </LiveProvider>
   );
 }
@@ -114,7 +109,9 @@ function Frame({ name, children }: { readonly name: string; readonly children: R
             >
               Go to
             </Button>
-            <PersonMenu name={name} />
+            <Suspense>
+              <PersonMenu name={name} />
+            </Suspense>
           </Group>
         </Group>
         {steps !== undefined && <FirstSteps done={steps} />}
@@ -139,7 +136,6 @@ function Frame({ name, children }: { readonly name: string; readonly children: R
         <Observing />
         <PageGuard address={location}>{children}</PageGuard>
       </AppShell.Main>
-      <Commands />
     </AppShell>
   );
 }
@@ -173,21 +169,18 @@ function Sign() {
 
 /** Whether new entries arrive on their own. */
 function Connection() {
-  const { isConnected } = useLive();
+  const isConnected = useIsConnected();
   return (
-    <Tooltip
-      label={
+    <Text
+      size="xs"
+      className={classes.connection}
+      data-connected={isConnected || undefined}
+      title={
         isConnected ? 'New entries appear at once' : 'No connection. The page shows the last data.'
       }
+      role="status"
     >
-      <Text
-        size="xs"
-        className={classes.connection}
-        data-connected={isConnected || undefined}
-        role="status"
-      >
-        {isConnected ? 'Live' : 'Offline'}
-      </Text>
-    </Tooltip>
+      {isConnected ? 'Live' : 'Offline'}
+    </Text>
   );
 }

@@ -1,4 +1,3 @@
-import { Tooltip } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { bothInstants, localInstant, rowInstant } from './times.ts';
 
@@ -19,9 +18,9 @@ export function Ago({ at }: { readonly at: string }) {
     return () => clearInterval(timer);
   }, []);
   return (
-    <Tooltip label={bothInstants(at)}>
-      <time dateTime={at}>{distance((Date.parse(at) - now) / 1_000)}</time>
-    </Tooltip>
+    <time dateTime={at} title={bothInstants(at)}>
+      {distance((Date.parse(at) - now) / 1_000)}
+    </time>
   );
 }
 

@@ -1,15 +1,4 @@
-import {
-  Alert,
-  Anchor,
-  Button,
-  Center,
-  Code,
-  Loader,
-  Modal,
-  Stack,
-  Text,
-  Title,
-} from '@mantine/core';
+import { Alert, Anchor, Button, Center, Code, Loader, Stack, Text, Title } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
 import { Link } from 'wouter';
 import { codeOf, isUnanswered } from '../api/problem.ts';
@@ -97,37 +86,6 @@ export function OtherPerson() {
         <Button onClick={() => location.reload()}>Load the page again</Button>
       </Stack>
     </Empty>
-  );
-}
-
-/** The session ended while a page is open. The page stays below, with the text that was written. */
-export function EndedSession({
-  error,
-  again,
-}: {
-  readonly error: unknown;
-  readonly again: () => void;
-}) {
-  const [said = ''] = (error instanceof Error ? error.message : '').split('. ', 1);
-  return (
-    // Its scrolling is not locked: that adds a style element, which the page's policy refuses.
-    <Modal.Root opened onClose={() => undefined} centered lockScroll={false}>
-      <Modal.Overlay />
-      <Modal.Content aria-label={said}>
-        <Modal.Body>
-          <Text fw={600}>{said}.</Text>
-          <SignedOut title="Sign in again in another tab" />
-          <Text size="sm" c="dimmed" ta="center" mb="md">
-            Nothing was sent, and what you wrote is kept here.
-          </Text>
-          <Center>
-            <Button variant="default" onClick={again}>
-              I am signed in again
-            </Button>
-          </Center>
-        </Modal.Body>
-      </Modal.Content>
-    </Modal.Root>
   );
 }
 

@@ -35,7 +35,7 @@ interface DetailProps {
 }
 
 /** Everything that an approver signs: the calls, the changes and the cost, and why it waits. */
-export function ApprovalDetail({ id, onDecided }: DetailProps) {
+export default function ApprovalDetail({ id, onDecided }: DetailProps) {
   const found = useQuery({
     queryKey: ['log', 'approval', id],
     meta: oneDecision,

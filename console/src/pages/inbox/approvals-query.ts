@@ -30,18 +30,19 @@ export function useWaiting(isMine: boolean) {
 
 /** The first 2,000. Those after the first 200 come later. */
 export function useAllWaiting(isMine: boolean) {
-  const first = useWaiting(isMine);
-  const next = first.data?.next;
+  // The query is not spread, so that a page is not drawn again for what it does not read.
+  const { data: first, error, isPending, refetch } = useWaiting(isMine);
+  const next = first?.next;
   const { data: more } = useQuery({
     ...waitingFrom(isMine, next ?? '', MORE_PAGES),
     enabled: next !== undefined,
     placeholderData: keepPreviousData,
   });
   const data = useMemo(
-    () => first.data && (next === undefined ? first.data : joined(first.data, more)),
-    [first.data, next, more],
+    () => first && (next === undefined ? first : joined(first, more)),
+    [first, next, more],
   );
-  return { ...first, data };
+  return { data, error, isPending, refetch };
 }
 
 /** The open approvals after a place. */

@@ -24,7 +24,13 @@ interface DecideManyProps {
 const ITEMS_MAX = 200;
 
 /** One decision with one reason about all marked proposals. Each is decided alone. */
-export function DecideMany({ cards, reason, onReason, onDecided, onClear }: DecideManyProps) {
+export default function DecideMany({
+  cards,
+  reason,
+  onReason,
+  onDecided,
+  onClear,
+}: DecideManyProps) {
   const [isCompared, setCompared] = useState(false);
   const decide = useDecideMany();
   const items = cards.slice(0, ITEMS_MAX);

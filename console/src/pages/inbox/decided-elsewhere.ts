@@ -1,6 +1,6 @@
 import { useEffect } from 'react';
 import type { Card } from '../../api/queries.ts';
-import { useLive } from '../../app/live.tsx';
+import { listen } from '../../app/live.tsx';
 import { tell } from '../../parts/tell.tsx';
 
 /** The proposals that this page decided itself. Their decisions are no news. */
@@ -13,7 +13,6 @@ export function isDecidingHere(ids: readonly string[]): void {
 
 /** Tells of each shown proposal that is decided elsewhere, and by which person. */
 export function useDecidedElsewhere(shown: readonly Card[]): void {
-  const { listen } = useLive();
   useEffect(
     () =>
       listen(({ resolves, counselor, ruling }) => {
@@ -22,6 +21,6 @@ export function useDecidedElsewhere(shown: readonly Card[]): void {
         const by = typeof counselor === 'string' ? ` by ${counselor}` : '';
         tell(`${decided.title}: ${ruling}${by}`);
       }),
-    [listen, shown],
+    [shown],
   );
 }

@@ -2,7 +2,7 @@ import { Alert, Button } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { isUnanswered, NoAnswerError, NotSentError } from '../../api/problem.ts';
-import { useLive } from '../../app/live.tsx';
+import { useIsConnected } from '../../app/live.tsx';
 
 interface ErrorProps {
   readonly error: Error | null;
@@ -11,7 +11,7 @@ interface ErrorProps {
 
 /** A decision that failed. One without an answer is forgotten when the connection is back. */
 export function DecisionError({ error, forget }: ErrorProps) {
-  const { isConnected } = useLive();
+  const isConnected = useIsConnected();
   const wasConnected = useRef(isConnected);
   useEffect(() => {
     const isBack = isConnected && !wasConnected.current;

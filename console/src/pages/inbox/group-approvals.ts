@@ -75,3 +75,22 @@ export function ordered(cards: readonly Card[], order: Order): readonly Card[] {
       return cards.toSorted((a, b) => (end(a) < end(b) ? -1 : Number(end(a) > end(b))));
   }
 }
+
+/** How the list is searched, grouped and sorted. Its texts are those of the address. */
+export interface Arranged {
+  readonly text: string;
+  readonly group: string;
+  readonly order: string;
+}
+
+/** Before the label of a field by which the list is grouped. */
+export const FIELD = 'field:';
+
+export function groupingOf(group: string): Grouping {
+  if (group.startsWith(FIELD)) return { field: group.slice(FIELD.length) };
+  return group === 'agent' || group === 'rule' ? group : 'like';
+}
+
+export function orderOf(order: string): Order {
+  return Object.hasOwn(ORDERS, order) ? (order as Order) : 'oldest';
+}

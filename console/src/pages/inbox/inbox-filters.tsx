@@ -1,27 +1,10 @@
 import { Checkbox, Group, Select, TextInput } from '@mantine/core';
 import type { Card } from '../../api/queries.ts';
 import { counted } from '../../parts/counted.ts';
-import { commonLabels, type Grouping, ORDERS, type Order } from './group-approvals.ts';
+import { type Arranged, commonLabels, FIELD, ORDERS, orderOf } from './group-approvals.ts';
 import { SumText } from './sum-text.tsx';
 
-/** How the list is searched, grouped and sorted. Its texts are those of the address. */
-export interface Arranged {
-  readonly text: string;
-  readonly group: string;
-  readonly order: string;
-}
-
 const BOX = { size: 'xs', allowDeselect: false } as const;
-const FIELD = 'field:';
-
-export function groupingOf(group: string): Grouping {
-  if (group.startsWith(FIELD)) return { field: group.slice(FIELD.length) };
-  return group === 'agent' || group === 'rule' ? group : 'like';
-}
-
-export function orderOf(order: string): Order {
-  return Object.hasOwn(ORDERS, order) ? (order as Order) : 'oldest';
-}
 
 interface FiltersProps {
   readonly arranged: Arranged;
@@ -33,7 +16,14 @@ interface FiltersProps {
 }
 
 /** The search, the groups and the order of the list, with a mark for all that it shows. */
-export function InboxFilters({ arranged, onChange, cards, shown, marked, onMark }: FiltersProps) {
+export default function InboxFilters({
+  arranged,
+  onChange,
+  cards,
+  shown,
+  marked,
+  onMark,
+}: FiltersProps) {
   const { text, group, order } = arranged;
   const mine = shown.filter(({ may_decide }) => may_decide);
   const ids = mine.map(({ id }) => id);

@@ -1,6 +1,6 @@
-import { Group, SegmentedControl, Text, VisuallyHidden } from '@mantine/core';
+import { Box, Button, Group, SegmentedControl, Text, VisuallyHidden } from '@mantine/core';
 import type { HotkeyItem } from '@mantine/hooks';
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react';
 import { useLocation, useParams } from 'wouter';
 import { type Card, useMe } from '../../api/queries.ts';
 import { useChoices } from '../../parts/address-choices.ts';
@@ -8,17 +8,33 @@ import { KeyLegend } from '../../parts/key-legend.tsx';
 import { useListKeys } from '../../parts/list-keys.ts';
 import { SplitView } from '../../parts/split-view.tsx';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
-import { ApprovalDetail } from './approval-detail.tsx';
 import { ApprovalList } from './approval-list.tsx';
 import { type ManyResults, useAllWaiting } from './approvals-query.ts';
-import { DecideMany } from './decide-many.tsx';
 import { Decided } from './decided.tsx';
 import { useDecidedElsewhere } from './decided-elsewhere.ts';
 import { DecidedMany } from './decided-many.tsx';
-import { groupCards, ordered, searched } from './group-approvals.ts';
-import { type Arranged, groupingOf, InboxFilters, orderOf } from './inbox-filters.tsx';
+import {
+  type Arranged,
+  groupCards,
+  groupingOf,
+  ordered,
+  orderOf,
+  searched,
+} from './group-approvals.ts';
 
 const NONE: readonly Card[] = [];
+
+/** The code of the parts that load after the list. */
+const CODE = {
+  detail: () => import('./approval-detail.tsx'),
+  many: () => import('./decide-many.tsx'),
+  filters: () => import('./inbox-filters.tsx'),
+};
+const ApprovalDetail = lazy(CODE.detail);
+const DecideMany = lazy(CODE.many);
+const InboxFilters = lazy(CODE.filters);
+/** Their height with a mark for all. */
+const FILTERS_PX = 66;
 
 /** The proposals that wait: a list, and the one that is decided now. */
 export default function InboxPage() {
@@ -46,6 +62,8 @@ export default function InboxPage() {
   const shown = useMemo(() => groups.flatMap((one) => one.cards), [groups]);
   useDecidedElsewhere(cards);
   const markedNow = shown.filter((one) => marked.has(one.id) && one.may_decide);
+  // A proposal that is opened next finds its code here. A failure shows where it is opened.
+  useEffect(() => void CODE.detail().catch(() => undefined), []);
   const open = (next: string | undefined) => {
     const { size } = search;
     const query =
@@ -99,20 +117,29 @@ export default function InboxPage() {
         />
       </Group>
       {cards.length > 1 && show !== 'decided' && (
-        <InboxFilters {...{ arranged, cards, shown, marked }} onChange={choose} onMark={mark} />
+        <Suspense fallback={<Box h={FILTERS_PX} />}>
+          <InboxFilters {...{ arranged, cards, shown, marked }} onChange={choose} onMark={mark} />
+        </Suspense>
       )}
-      {markedNow.length > 0 && (
-        <DecideMany
-          cards={markedNow}
-          reason={reason}
-          onReason={setReason}
-          onDecided={(results) => {
-            setMarked(new Set());
-            setReason('');
-            setDecided(results);
-          }}
-          onClear={() => setMarked(new Set())}
-        />
+      {markedNow.length > 0 && id !== undefined && (
+        <Button mt="sm" size="xs" variant="default" onClick={() => open(undefined)}>
+          Decide the {markedNow.length} marked
+        </Button>
+      )}
+      {markedNow.length > 0 && id === undefined && (
+        <Suspense>
+          <DecideMany
+            cards={markedNow}
+            reason={reason}
+            onReason={setReason}
+            onDecided={(results) => {
+              setMarked(new Set());
+              setReason('');
+              setDecided(results);
+            }}
+            onClear={() => setMarked(new Set())}
+          />
+        </Suspense>
       )}
       {decided !== undefined && (
         <DecidedMany results={decided} onClose={() => setDecided(undefined)} />
@@ -175,7 +202,9 @@ export default function InboxPage() {
               />
             </Empty>
           ) : (
-            <ApprovalDetail key={id} id={id} onDecided={close} />
+            <Suspense fallback={<Loading what="the proposal" />}>
+              <ApprovalDetail key={id} id={id} onDecided={close} />
+            </Suspense>
           )
         }
       />

@@ -1,5 +1,5 @@
 import { Link } from 'wouter';
-import { useCutTitle } from '../../parts/cut-text.tsx';
+import { titleIfCut } from '../../parts/cut-text.tsx';
 import { Inert, Words } from '../../parts/inert-text.tsx';
 import { RowTime } from '../../parts/instant.tsx';
 import { shortRoleText } from '../../parts/role-text.ts';
@@ -37,14 +37,12 @@ export function EntryRow({ seq, entry, isOpen, href }: RowProps) {
 
 function Content({ entry }: { readonly entry: EntrySummary }) {
   const { ruling, action, title, args, at, kind } = entry;
-  const what = useCutTitle<HTMLSpanElement>();
-  const why = useCutTitle<HTMLSpanElement>();
   return (
     <>
       <span className={classes.ruling}>
         <RulingMark ruling={ruling} />
       </span>
-      <span className={classes.what} ref={what}>
+      <span className={classes.what} onPointerEnter={titleIfCut}>
         <strong className={classes.action}>
           <Words>{title ?? action ?? kind.replaceAll('_', ' ')}</Words>
         </strong>
@@ -55,7 +53,7 @@ function Content({ entry }: { readonly entry: EntrySummary }) {
         )}
       </span>
       <span className={classes.when}>{at !== '' && <RowTime at={at} />}</span>
-      <span className={classes.why} ref={why}>
+      <span className={classes.why} onPointerEnter={titleIfCut}>
         <Why entry={entry} />
       </span>
     </>

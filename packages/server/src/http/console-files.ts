@@ -26,6 +26,9 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
+/** A file that the code of a built page imports. */
+const IMPORTED = /[a-z]"\.\/([\w.-]+\.js)"/g;
+
 /** The built console in memory: its document, and files whose names change with their content. */
 export class ConsoleFiles {
   readonly #document: string;
@@ -52,11 +55,14 @@ export class ConsoleFiles {
     return this.#files.get(name);
   }
 
-  /** The document of a page, whose own code loads beside that of all pages. */
+  /** The document of a page, whose own code and what it imports load beside that of all pages. */
   page({ nonce, signIn, name }: PageParts): string {
-    const code = [...this.#files.keys()].find((file) => file.startsWith(`${name}-page-`));
-    const link = code && `<link rel="modulepreload" crossorigin href="/assets/${code}">`;
-    const document = this.#document.replace('</head>', `${link ?? ''}</head>`);
+    const code = [...this.#files.keys()].find((file) => file.startsWith(`${name}-page-`)) ?? '';
+    const imports = this.#files.get(code)?.body.toString() ?? '';
+    const links = [...`import"./${code}"${imports}`.matchAll(IMPORTED)].map(
+      ([, file]) => `<link rel="modulepreload" crossorigin href="/assets/${file}">`,
+    );
+    const document = this.#document.replace('</head>', `${links.join('')}</head>`);
     return document.replace('{{nonce}}', nonce).replace('{{sign-in}}', signIn);
   }
 }
