@@ -409,23 +409,16 @@ async function simulatedAtServer(folder: string): Promise<void> {
   }
 }
 
-test('agents.md, -record.md, -replay.md, simulate.md and preconditions.md', async () => {
+test('agents.md and simulate.md', async () => {
   // Inside the repository, so that `assize` is this package.
   const folder = mkdtempSync(join(root, 'dist-guide-'));
   const run = (name: string) =>
     execFileSync(process.execPath, [name], { cwd: folder, encoding: 'utf8' });
   try {
-    for (const page of [
-      'agents.md',
-      'agents-record.md',
-      'agents-replay.md',
-      'simulate.md',
-      'preconditions.md',
-    ])
-      writeFiles(page, folder);
-    expect(run('record.ts')).toBe(blocks('agents-record.md', 'text record.ts').join(''));
+    for (const page of ['agents.md', 'simulate.md']) writeFiles(page, folder);
+    expect(run('record.ts')).toBe(blocks('agents.md', 'text record.ts').join(''));
     expect(run('record.ts'), 'again').toBe('done 9 true\n');
-    expect(run('replay.ts')).toBe(blocks('agents-replay.md', 'text replay.ts').join(''));
+    expect(run('replay.ts')).toBe(blocks('agents.md', 'text replay.ts').join(''));
     const undated = (text: string) =>
       text.replaceAll(/\d{4}-\d\d-\d\d|\([0-9a-f]{12}\)/g, '…').trimEnd();
     for (const { command, below } of steps('simulate.md'))
@@ -438,9 +431,7 @@ test('agents.md, -record.md, -replay.md, simulate.md and preconditions.md', asyn
       expect(shell(`assize simulate desk desk.ts --simulators ${file} ${given}`, folder)).toContain(
         'desk has the rulings of the record.',
       );
-    const printed = run('meanwhile.ts').replaceAll(/[0-9a-f]{64}/g, '…');
-    expect(printed).toBe(blocks('preconditions.md', 'text meanwhile.ts').join(''));
-    const said = shell(blocks('agents-record.md').join('\n'), folder);
+    const said = shell(blocks('agents.md').join('\n'), folder);
     expect(said).toMatch(/^\/observations\/0 model, first asked \d{4}-/m);
     expect(said).toMatch(/^\/observations\/1 turn 0, first asked \d{4}-/m);
     expect(said).toContain('"agent": "sara"');
@@ -489,15 +480,15 @@ test('configuration.md', () => {
   }
 });
 
-test('models.md, with a stub in place of the local server', async () => {
+test('agents.md: a model, with a stub in place of the local server', async () => {
   const folder = mkdtempSync(join(root, 'dist-guide-'));
   const provider = await StubProvider.listen('openai', [completion([['done', {}]])], { key: null });
   try {
-    writeFiles('models.md', folder);
+    writeFiles('agents.md', folder);
     const printed = execFileSync(process.execPath, ['buy.ts'], { cwd: folder, encoding: 'utf8' });
-    expect(printed).toBe(blocks('models.md', 'text buy.ts').join(''));
-    shell(blocks('models.md', 'sh writ').join(''), folder);
-    const [run] = blocks('models.md', 'sh run') as [string];
+    expect(printed).toBe(blocks('agents.md', 'text buy.ts').join(''));
+    shell(blocks('agents.md', 'sh writ').join(''), folder);
+    const [run] = blocks('agents.md', 'sh run') as [string];
     const env = {
       ...process.env,
       PATH: `${join(here, 'bin')}:${process.env['PATH']}`,
