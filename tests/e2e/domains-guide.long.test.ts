@@ -8,11 +8,13 @@ import { blockOf, writeFiles } from '../support/process/guide-files.ts';
 const root = join(import.meta.dirname, '../..');
 const PAGES: Readonly<Record<string, string>> = {
   'library.ts': 'domains.md',
-  'busy.ts': 'domain-collections.md',
+  'lending.ts': 'domains.md',
+  'busy.ts': 'domains.md',
+  'meanwhile.ts': 'domains.md',
   'library.test.ts': 'domain-tests.md',
   'wrong.ts': 'domain-tests.md',
-  'check.ts': 'check-domain.md',
-  'walk.ts': 'check-domain.md',
+  'check.ts': 'domain-tests.md',
+  'walk.ts': 'domain-tests.md',
 };
 
 // Inside the repository, so that `assize` is this package.
@@ -55,12 +57,18 @@ test.each(Object.entries(PAGES))('%s passes the lint of the clone', (name, page)
   ).toBe(input);
 });
 
-test('check-domain.md: check and walk print the output of the page', () => {
-  expect(run('check.ts')).toBe(blockOf('check-domain.md', 'text check.ts'));
-  expect(run('walk.ts')).toBe(blockOf('check-domain.md', 'text walk.ts'));
+test('domains.md: the programs print the output of the page', () => {
+  expect(run('lending.ts')).toBe(blockOf('domains.md', 'text lending.ts'));
+  const printed = run('meanwhile.ts').replaceAll(/[0-9a-f]{64}/g, '…');
+  expect(printed).toBe(blockOf('domains.md', 'text meanwhile.ts'));
 });
 
-test('domain-collections.md: each rule rejects with its figure', () => {
+test('domain-tests.md: check and walk print the output of the page', () => {
+  expect(run('check.ts')).toBe(blockOf('domain-tests.md', 'text check.ts'));
+  expect(run('walk.ts')).toBe(blockOf('domain-tests.md', 'text walk.ts'));
+});
+
+test('domains.md: each rule over a collection rejects with its figure', () => {
   writeFileSync(join(folder, 'use-busy.ts'), `${BESIDE}${USE_BUSY}`);
   expect(JSON.parse(run('use-busy.ts'))).toEqual({
     ok: true,

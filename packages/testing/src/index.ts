@@ -1,6 +1,6 @@
 /**
  * Tests for authors of stores and of domains. For domains, see `checkDomain` and
- * `walkLifeCycle` (docs/guide/check-domain.md).
+ * `walkLifeCycle` (docs/guide/domain-tests.md).
  *
  * Every store of this package passes the suites. Any other store must pass them before it holds a
  * ledger. In a test file of the store, for vitest:
