@@ -17,7 +17,7 @@ const OWNERS = {
   agents: {
     package: '@assize/agents',
     commands: [
-      ...['run', 'runs', 'worker', 'simulate'],
+      ...['run', 'lab simulate'],
       ...['memory remember', 'memory ask', 'memory extract', 'memory repair'],
     ],
     adds: ['domains'],
@@ -25,7 +25,16 @@ const OWNERS = {
   gate: {
     package: '@assize/gate',
     commands: [
-      ...['mcp', 'run-in-sandbox', 'hook', 'calls', 'standing', 'undo', 'rules', 'policy'],
+      ...[
+        'mcp',
+        'run-in-sandbox',
+        'hook',
+        'effects calls',
+        'standing',
+        'blast undo',
+        'rules',
+        'policy',
+      ],
       ...['init claude-code', 'init codex', 'init mcp'],
     ],
     adds: ['domains', 'policyForm'],
@@ -33,8 +42,8 @@ const OWNERS = {
   audit: {
     package: '@assize/audit',
     commands: [
-      ...['backtest', 'mine', 'policy try', 'blast', 'dependents'],
-      ...['checkpoint', 'prove', 'report', 'audit', 'fsck', 'witness'],
+      ...['lab', 'lab backtest', 'lab mine', 'policy try', 'blast', 'blast dependents'],
+      ...['checkpoint', 'bundle proof', 'report', 'witness'],
     ],
     adds: ['domains'],
   },

@@ -128,8 +128,8 @@ describe('attack 17: altered checkpoints are refused, unknown keys are ignored',
     for (const [, altered] of alterations.slice(0, 3)) {
       writeFileSync(join(here, 'altered'), altered());
       for (const args of [
-        ['audit', '--checkpoint', 'd.db.checkpoint', '--checkpoint', 'altered'],
-        ['fsck', '--checkpoint', 'altered'],
+        ['verify', '--checkpoint', 'd.db.checkpoint', '--checkpoint', 'altered'],
+        ['verify', '--database', '--checkpoint', 'altered'],
       ]) {
         expect(await command(...args)).toMatchObject({
           code: 2,
@@ -140,7 +140,7 @@ describe('attack 17: altered checkpoints are refused, unknown keys are ignored',
     }
     writeFileSync(join(here, 'whole'), signed);
     expect(
-      await command('audit', '--checkpoint', 'd.db.checkpoint', '--checkpoint', 'whole'),
+      await command('verify', '--checkpoint', 'd.db.checkpoint', '--checkpoint', 'whole'),
     ).toMatchObject({
       code: 0,
     });
@@ -281,11 +281,13 @@ describe('attack 18: a cut, longer, flipped or mis-sized proof: false, no error'
   });
 
   test('on the command line: exit code 1, and 2 for an entry that is no text', async () => {
-    expect(await command('prove', rows[5]!.id, '--out', 'proof')).toMatchObject({ code: 0 });
+    expect(await command('bundle', 'proof', rows[5]!.id, '--out', 'proof')).toMatchObject({
+      code: 0,
+    });
     const proof = readFileSync(join(here, 'proof'));
     const payload = Buffer.from(rows[5]!.payload);
     writeFileSync(join(here, 'entry'), payload);
-    const verified = () => command('prove', 'entry', '--verify', 'proof');
+    const verified = () => command('bundle', 'proof', 'entry', '--verify', 'proof');
     expect(await verified()).toMatchObject({ code: 0 });
     for (const spoiltProof of [proof.subarray(0, -40), flipped(proof, 200 * 8), Buffer.alloc(0)]) {
       writeFileSync(join(here, 'proof'), spoiltProof);

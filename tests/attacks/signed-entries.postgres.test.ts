@@ -187,7 +187,7 @@ onEveryDatabase((stores) => {
     expect(await auditCheckpoints(store, [signed, signed], log)).toMatchObject({ findings: [] });
     const named = await auditCheckpoints(store, [signed, signed], log, { entryKeys });
     expect(named.findings).toEqual([expect.stringContaining('place.named')]);
-    for (const args of [['verify'], ['fsck']]) {
+    for (const args of [['verify'], ['verify', '--database']]) {
       expect(await runCommand(folder, place.url, ...args)).toMatchObject({ code: 0 });
       expect(
         await runCommand(folder, place.url, ...args, '--entry-key', owner.publicKey),

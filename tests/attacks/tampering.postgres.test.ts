@@ -150,7 +150,14 @@ onEveryDatabase((stores) => {
       // The chain alone does not see it.
       if (kept > 0) expect(await faultsOf(place)).toEqual([]);
       await expect(openStore(place.url, { checkpoint })).rejects.toMatchObject(refusal(count));
-      const args = ['fsck', '--checkpoint', checkpoint, '--log-key', formatVerifierKey(signer)];
+      const args = [
+        'verify',
+        '--database',
+        '--checkpoint',
+        checkpoint,
+        '--log-key',
+        formatVerifierKey(signer),
+      ];
       expect(await runCommand(folder, place.url, ...args)).toMatchObject({ code: 1 });
     });
 
@@ -206,7 +213,7 @@ onEveryDatabase((stores) => {
           '--log-key',
           formatVerifierKey(signer),
         ];
-        expect(await runCommand(folder, place.url, 'audit', ...args)).toMatchObject({ code: 1 });
+        expect(await runCommand(folder, place.url, 'verify', ...args)).toMatchObject({ code: 1 });
         await expect(cosign()).rejects.toMatchObject({
           code: 'witness_failed',
           message: expect.stringContaining('it answered 422'),

@@ -8,7 +8,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { figuresOf, peerFigures } from '../../bench/peer.ts';
-import { runProcess } from '../support/process/command.ts';
 
 const PRINTED = `============================================================
 Benchmark 1: Overhead (fp=0, 10 steps, 1000 runs)
@@ -32,6 +31,15 @@ const FIGURES = {
 };
 const python = spawnSync('python3', ['--version']).status === 0;
 let folder: string;
+
+const bench = (...args: string[]) => {
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [join(import.meta.dirname, '../../bench/run.ts'), ...args],
+    { encoding: 'utf8' },
+  );
+  return { code: status, out: stdout, err: stderr };
+};
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'assize-reference-'));
@@ -66,22 +74,14 @@ describe.skipIf(!python)('a copy that is run (absent without python3)', () => {
   });
 });
 
-test('a folder that is no copy is refused before anything is measured', async () => {
-  const { code, out, err } = await runProcess(
-    folder,
-    undefined,
-    'bench',
-    '--only',
-    'speculation',
-    '--peer',
-    folder,
-  );
+test('a folder that is no copy is refused before anything is measured', () => {
+  const { code, out, err } = bench('--only', 'speculation', '--peer', folder);
   expect({ code, out }).toEqual({ code: 2, out: '' });
   expect(err).toMatch(/is no copy of the reference: scripts\/run_overhead_bench\.py is not there/);
 });
 
-test('a benchmark that there is not is refused with those that there are', async () => {
-  const { code, out, err } = await runProcess(folder, undefined, 'bench', '--only', 'speculaton');
+test('a benchmark that there is not is refused with those that there are', () => {
+  const { code, out, err } = bench('--only', 'speculaton');
   expect({ code, out }).toEqual({ code: 2, out: '' });
   expect(err).toMatch(/speculaton.* speculation, /s);
 });

@@ -428,9 +428,9 @@ test('agents.md and simulate.md', async () => {
     // The simulators of the page, as data and as functions.
     const given = '--store sqlite:./desk.db --domain desk.ts --anchors anchors.json';
     for (const file of ['bank.json', 'simulators.ts'])
-      expect(shell(`assize simulate desk desk.ts --simulators ${file} ${given}`, folder)).toContain(
-        'desk has the rulings of the record.',
-      );
+      expect(
+        shell(`assize lab simulate desk desk.ts --simulators ${file} ${given}`, folder),
+      ).toContain('desk has the rulings of the record.');
     const said = shell(blocks('agents.md').join('\n'), folder);
     expect(said).toMatch(/^\/observations\/0 model, first asked \d{4}-/m);
     expect(said).toMatch(/^\/observations\/1 turn 0, first asked \d{4}-/m);

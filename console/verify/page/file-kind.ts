@@ -18,6 +18,6 @@ export function reasonFor(head: Uint8Array): string {
   if (head[0] === 0x1f && head[1] === 0x8b) return 'The file is compressed. Unpack it first.';
   const text = new TextDecoder().decode(head.subarray(0, HEAD_BYTES));
   if (text.startsWith('c2sp.org/tlog-proof@v1\n'))
-    return 'The file is the proof of one entry. Verify it with assize prove --verify.';
+    return 'The file is the proof of one entry. Verify it with assize bundle proof --verify.';
   return 'The file is no proof bundle (.zip), no export (JSON Lines) and no checkpoint (a signed note).';
 }

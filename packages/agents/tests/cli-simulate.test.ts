@@ -1,4 +1,4 @@
-/** `assize simulate`, as a process of its own, on a run with calls of a tool. */
+/** `assize lab simulate`, as a process of its own, on a run with calls of a tool. */
 import {
   existsSync,
   linkSync,
@@ -21,7 +21,7 @@ import { Till, teller, tellerDomain } from '../../../tests/support/tools/teller.
 const root = join(import.meta.dirname, '../../..');
 let folder: string;
 const assize = (...args: readonly string[]) =>
-  runCommand(folder, 'sqlite:./till.db', 'simulate', ...args, '--anchors', 'anchors.json');
+  runCommand(folder, 'sqlite:./till.db', 'lab', 'simulate', ...args, '--anchors', 'anchors.json');
 
 const SHARED = `
 import { Till, teller, tellerDomain } from '../tests/support/tools/teller.ts';
@@ -373,7 +373,14 @@ test.each(['till.db', './till.db', 'linked.db', 'same.db'])(
 );
 
 test('a store that does not exist is named, and not its anchors', async () => {
-  const { code, err } = await runCommand(folder, 'sqlite:./typo.db', 'simulate', 't', 'desk.ts');
+  const { code, err } = await runCommand(
+    folder,
+    'sqlite:./typo.db',
+    'lab',
+    'simulate',
+    't',
+    'desk.ts',
+  );
   expect([code, err]).toEqual([
     2,
     expect.stringMatching(/The store \.\/typo\.db does not exist\./),

@@ -1,4 +1,4 @@
-/** `assize run --durable`, `assize worker` and `assize runs`, and docs/guide/durable-runs.md. */
+/** `assize run --durable`, `assize run work`, `assize run list`; docs/guide/durable-runs.md. */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -129,14 +129,15 @@ test('a stopped worker leaves no lease, and a cancelled run stays ended', async 
   const worker = startCommand(
     folder,
     STORE,
-    'worker',
+    'run',
+    'work',
     'refunds.ts',
     '--writ',
     'clerk.json',
     '--json',
   );
   const ending = endOf(worker);
-  const show = (): Promise<any> => json(0, 'runs', 'show', 'refund-20');
+  const show = (): Promise<any> => json(0, 'run', 'show', 'refund-20');
   await expect.poll(async () => (await show()).status, { timeout: 60_000 }).toBe('waiting');
   worker.kill('SIGTERM');
   const ended = await ending;
@@ -145,10 +146,10 @@ test('a stopped worker leaves no lease, and a cancelled run stays ended', async 
     { advances: 1, done: 0, failed: 0, cancelled: 0 },
   ]);
   expect(await show()).not.toHaveProperty('lease');
-  const [listed] = (await json(0, 'runs', 'list', '--tenant', 'default')).runs;
+  const [listed] = (await json(0, 'run', 'list', '--tenant', 'default')).runs;
   expect(listed).toMatchObject({ trajectory_id: 'refund-20', pending: [expect.any(String)] });
-  expect(await json(0, 'runs', 'cancel', 'refund-20')).toMatchObject({ status: 'cancelled' });
-  expect((await json(0, 'runs', 'list')).runs).toEqual([]);
+  expect(await json(0, 'run', 'cancel', 'refund-20')).toMatchObject({ status: 'cancelled' });
+  expect((await json(0, 'run', 'list')).runs).toEqual([]);
   expect(await json(1, ...RUN, '--trajectory', 'refund-20')).toMatchObject({
     status: 'cancelled',
     rulings: [],
@@ -174,10 +175,10 @@ test('a failed run says why, and a retry continues it', async () => {
   const failed = await json(1, ...RUN, '--trajectory', 'refund-21', '--turns', '1');
   expect(failed).toMatchObject({ status: 'failed', turns: 1, error: { code: 'turns_used' } });
   expect(failed.rulings).toMatchObject([{ turn: 0, action: 'agree', ruling: 'committed' }]);
-  expect((await assize('runs', 'list', '--ended', '--tenant', 'default')).out).toContain(
+  expect((await assize('run', 'list', '--ended', '--tenant', 'default')).out).toContain(
     'has taken its 1 turns',
   );
-  await json(0, 'runs', 'retry', 'refund-21');
+  await json(0, 'run', 'retry', 'refund-21');
   const again = await json(1, ...RUN, '--trajectory', 'refund-21');
   expect(again).toMatchObject({ status: 'failed', turns: 2 });
 });
@@ -192,40 +193,40 @@ test('SIGTERM leaves a run that waits to the next process', async () => {
   running.kill('SIGTERM');
   const { code, err } = await ending;
   expect([code, err]).toEqual([143, expect.stringContaining('the next run goes on')]);
-  await assize('runs', 'cancel', 'refund-22');
+  await assize('run', 'cancel', 'refund-22');
 });
 
 test.each<[string, string[], string, RegExp]>([
-  ['the file of a worker', ['worker'], 'usage', /files/],
-  ['agents that exist', ['worker', 'nothing.ts'], 'unreadable_file', /nothing\.ts/],
+  ['the file of a worker', ['run', 'work'], 'usage', /files/],
+  ['agents that exist', ['run', 'work', 'nothing.ts'], 'unreadable_file', /nothing\.ts/],
   [
     'two files with names of their own',
-    ['worker', 'refunds.ts', './refunds.ts'],
+    ['run', 'work', 'refunds.ts', './refunds.ts'],
     'usage',
     /named refunds/,
   ],
   [
     'a writ for each agent',
-    ['worker', 'refunds.ts'],
+    ['run', 'work', 'refunds.ts'],
     'usage',
     /agent clerk of .* has no writ\. Pass one with --writ/,
   ],
   [
     'a writ of an anchor',
-    ['worker', 'refunds.ts', '--writ', 'foreign.json'],
+    ['run', 'work', 'refunds.ts', '--writ', 'foreign.json'],
     'usage',
     /root key \w+, which is not in/,
   ],
   [
     'a model for its agents',
-    ['worker', 'models.ts', '--writ', 'clerk.json'],
+    ['run', 'work', 'models.ts', '--writ', 'clerk.json'],
     'usage',
     /needs a model\. Pass --model/,
   ],
-  ['a whole concurrency', ['worker', 'refunds.ts', '--concurrency', '0'], 'usage', /from 1/],
-  ['a run that exists', ['runs', 'show', 'refund-99'], 'not_found', /refund-99/],
-  ['a run to cancel', ['runs', 'cancel', 'refund-99'], 'not_found', /refund-99/],
-  ['a run to retry', ['runs', 'retry', 'refund-99'], 'not_found', /refund-99/],
+  ['a whole concurrency', ['run', 'work', 'refunds.ts', '--concurrency', '0'], 'usage', /from 1/],
+  ['a run that exists', ['run', 'show', 'refund-99'], 'not_found', /refund-99/],
+  ['a run to cancel', ['run', 'cancel', 'refund-99'], 'not_found', /refund-99/],
+  ['a run to retry', ['run', 'retry', 'refund-99'], 'not_found', /refund-99/],
   ['--durable with --detach', ['run', 'refunds.ts', '--detach'], 'usage', /Pass --durable/],
   [
     '--durable with --tenant',

@@ -136,14 +136,16 @@ describe('with a key and a checkpoint', () => {
   test('an entry is proven, and the proof verified by its file alone', async () => {
     const { log: entries } = await json('log', 'david-1');
     const { id } = entries[5];
-    expect(await assize('prove', id, '--out', 'p.tlog-proof')).toMatchObject({ code: 0 });
-    expect((await assize('prove', id)).out).toBe(readFileSync(at('p.tlog-proof'), 'utf8'));
-    expect(await json('prove', id, '--verify', 'p.tlog-proof')).toMatchObject({
+    expect(await assize('bundle', 'proof', id, '--out', 'p.tlog-proof')).toMatchObject({ code: 0 });
+    expect((await assize('bundle', 'proof', id)).out).toBe(
+      readFileSync(at('p.tlog-proof'), 'utf8'),
+    );
+    expect(await json('bundle', 'proof', id, '--verify', 'p.tlog-proof')).toMatchObject({
       valid: true,
       index: 5,
     });
     const other = entries[6].id;
-    expect(await assize('prove', other, '--verify', 'p.tlog-proof')).toMatchObject({
+    expect(await assize('bundle', 'proof', other, '--verify', 'p.tlog-proof')).toMatchObject({
       code: 1,
       out: expect.stringContaining('The proof is not valid'),
     });
@@ -154,13 +156,14 @@ describe('with a key and a checkpoint', () => {
     db.close();
     writeFileSync(at('payload.json'), row.payload);
     const shown = (await assize('show', id, '--json')).out;
-    expect(await json('prove', 'david-1@5', '--verify', 'p.tlog-proof')).toMatchObject({
+    expect(await json('bundle', 'proof', 'david-1@5', '--verify', 'p.tlog-proof')).toMatchObject({
       valid: true,
       index: 5,
     });
     rmSync(at('d.db'));
     const alone = [
-      'prove',
+      'bundle',
+      'proof',
       './payload.json',
       '--verify',
       'p.tlog-proof',
@@ -199,8 +202,8 @@ describe('with a key and a checkpoint', () => {
     // As long as a file is written in its place, both names show a part of it.
     linkSync(at('p.tlog-proof'), at('kept'));
     const { log: entries } = await json('log', 'david-1');
-    await assize('prove', entries[5].id, '--out', 'p.tlog-proof');
-    expect(await json('prove', entries[5].id, '--verify', 'p.tlog-proof')).toMatchObject({
+    await assize('bundle', 'proof', entries[5].id, '--out', 'p.tlog-proof');
+    expect(await json('bundle', 'proof', entries[5].id, '--verify', 'p.tlog-proof')).toMatchObject({
       valid: true,
     });
     expect(readFileSync(at('kept'), 'utf8')).toBe('another');
@@ -292,15 +295,17 @@ describe('with a key and a checkpoint', () => {
 
   test('under the id of one entry, the payload of another is no proof of it', async () => {
     const { log: entries } = await json('log', 'david-1');
-    await assize('prove', entries[5].id, '--out', 'p.tlog-proof');
+    await assize('bundle', 'proof', entries[5].id, '--out', 'p.tlog-proof');
     sql(
       `UPDATE entry SET payload = (SELECT payload FROM entry WHERE seq = 5 AND ${DAVID}) WHERE seq = 3 AND ${DAVID}`,
     );
-    expect(await assize('prove', entries[3].id, '--verify', 'p.tlog-proof')).toMatchObject({
+    expect(
+      await assize('bundle', 'proof', entries[3].id, '--verify', 'p.tlog-proof'),
+    ).toMatchObject({
       code: 1,
       err: expect.stringContaining('does not hash to the id'),
     });
-    expect(await json('prove', entries[5].id, '--verify', 'p.tlog-proof')).toMatchObject({
+    expect(await json('bundle', 'proof', entries[5].id, '--verify', 'p.tlog-proof')).toMatchObject({
       valid: true,
       index: 5,
     });
@@ -319,22 +324,22 @@ describe('with a key and a checkpoint', () => {
         err: expect.stringContaining('2 entries are missing, from position 26'),
       });
     }
-    expect(await assize('fsck')).toMatchObject({
+    expect(await assize('verify', '--database')).toMatchObject({
       code: 1,
       out: expect.stringContaining('the last 2, from position 26, are missing'),
     });
   });
 
   test('fsck finds a manual change and its position', async () => {
-    expect(await assize('fsck')).toMatchObject({ code: 0 });
+    expect(await assize('verify', '--database')).toMatchObject({ code: 0 });
     sql(
       `UPDATE entry SET payload = replace(payload, '"kind":"commit"', '"kind":"Commit"') WHERE seq = 3 AND ${DAVID}`,
     );
-    const { code, out } = await assize('fsck');
+    const { code, out } = await assize('verify', '--database');
     expect(code).toBe(1);
     expect(out).toContain('david-1 seq 3');
     expect(out).toContain('was changed after it was logged at position 3');
-    const report = await json('fsck');
+    const report = await json('verify', '--database');
     expect(report).toMatchObject({ valid: false, faults: [{ code: 'leaf_differs', index: 3 }] });
   });
 
@@ -345,7 +350,7 @@ describe('with a key and a checkpoint', () => {
     );
     expect((await assize('checkpoint')).code).toBe(0);
     const audit = (...files: string[]): Promise<Ended> =>
-      assize('audit', ...files.flatMap((file) => ['--checkpoint', file]));
+      assize('verify', ...files.flatMap((file) => ['--checkpoint', file]));
     expect(await audit('old', 'd.db.checkpoint')).toMatchObject({
       code: 0,
       out: expect.stringContaining('grew from 28 to 29'),
@@ -357,7 +362,7 @@ describe('with a key and a checkpoint', () => {
     });
     expect(await audit('old')).toMatchObject({
       code: 2,
-      err: expect.stringContaining('needs two checkpoints'),
+      err: expect.stringContaining('Two checkpoints are compared'),
     });
     writeFileSync(at('old'), readFileSync(at('old'), 'utf8').replace('\n28\n', '\n27\n'));
     expect(await audit('old', 'd.db.checkpoint')).toMatchObject({

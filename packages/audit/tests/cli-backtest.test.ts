@@ -1,4 +1,4 @@
-/** `assize backtest`, as a process of its own, on the ledger of the demo. */
+/** `assize lab backtest`, as a process of its own, on the ledger of the demo. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -78,7 +78,7 @@ const cedar = ['--policy', 'lab.cedar', '--schema', 'lab.cedarschema'];
 
 describe('a ruling that would differ', () => {
   test('is printed, counted, and reported by the exit code', async () => {
-    const { code, out, err } = await assize('backtest', 'david-1', '--policy', 'table.json');
+    const { code, out, err } = await assize('lab', 'backtest', 'david-1', '--policy', 'table.json');
     expect([code, err]).toEqual([1, '']);
     expect(out).toMatch(/^entry +action +was ruled +would be ruled +why$/m);
     expect(out).toMatch(
@@ -96,7 +96,7 @@ describe('a ruling that would differ', () => {
 
   test('is the same by a rule table and by Cedar, but for the words', async () => {
     const rulings = async (...args: string[]): Promise<unknown> => {
-      const { code, out } = await assize('backtest', 'david-1', '--json', ...args);
+      const { code, out } = await assize('lab', 'backtest', 'david-1', '--json', ...args);
       expect(code).toBe(1);
       const { reports, ...sum } = JSON.parse(out) as any;
       return [
@@ -109,7 +109,7 @@ describe('a ruling that would differ', () => {
 
   test('under another domain version, with or without a policy, by any name', async () => {
     for (const domain of ['lenient.ts', 'udt@lenient.ts', './lenient.ts']) {
-      const { code, out } = await assize('backtest', 'david-1', '--domain', domain);
+      const { code, out } = await assize('lab', 'backtest', 'david-1', '--domain', domain);
       expect(code).toBe(1);
       expect(out).toMatch(
         /^david-1@14 +submit_claim +rejected \(DEFINITIVE_WINDOW\) +committed +no longer: /m,
@@ -118,6 +118,7 @@ describe('a ruling that would differ', () => {
       expect(out).toContain('17 the same, 2 different (2 rejected → committed)');
     }
     const both = await assize(
+      'lab',
       'backtest',
       'david-1',
       '--domain',
@@ -132,20 +133,27 @@ describe('a ruling that would differ', () => {
   });
 
   test('with the approvers that it would need, if they differ', async () => {
-    const { code, out } = await assize('backtest', 'david-1', '--domain', 'strict.ts');
+    const { code, out } = await assize('lab', 'backtest', 'david-1', '--domain', 'strict.ts');
     expect(code).toBe(1);
     expect(out).toMatch(
       /^david-1@9 +respond_to_relapse +escalated \(RELAPSE_RESPONSE_IS_HUMAN\) to 1 × \w+ +escalated \(RELAPSE_RESPONSE_IS_HUMAN\) to 2 × \w+ /m,
     );
     expect(out).toContain('18 the same, 1 different (1 escalated → escalated).\n');
-    const json = await assize('backtest', 'david-1', '--domain', 'strict.ts', '--json');
+    const json = await assize('lab', 'backtest', 'david-1', '--domain', 'strict.ts', '--json');
     const [{ differences }] = (JSON.parse(json.out) as any).reports;
     expect(differences).toMatchObject([{ recorded: { approvals: 1 }, now: { approvals: 2 } }]);
     expect(differences[0].recorded.channel).toBe(differences[0].now.channel);
   });
 
   test('nothing: exit 0', async () => {
-    const { code, out, err } = await assize('backtest', 'david-1', 'david-1', '--domain', 'udt');
+    const { code, out, err } = await assize(
+      'lab',
+      'backtest',
+      'david-1',
+      'david-1',
+      '--domain',
+      'udt',
+    );
     expect([code, err]).toEqual([0, '']);
     expect(out).toBe(
       'Tried: only the recorded udt@1.\n19 proposals adjudicated: 19 the same, 0 different.\n' +
@@ -188,7 +196,7 @@ test.each<[string[], RegExp]>([
   [['david-1', '--domain', 'udt@none.ts'], /The domain file .*none\.ts does not exist/],
   [['david-1', '--policy', 'table.json', '--limit', '0'], /whole number from 1/],
 ])('%j is misuse, in one sentence', async (args, message) => {
-  const { code, out, err } = await assize('backtest', ...args);
+  const { code, out, err } = await assize('lab', 'backtest', ...args);
   expect([code, out]).toEqual([2, '']);
   expect(err).toMatch(message);
   expect(err.trimEnd().split('\n')).toHaveLength(1);

@@ -1,4 +1,4 @@
-/** `assize mine`: its list, its choices, and the writing of accepted rules. */
+/** `assize lab mine`: its list, its choices, and the writing of accepted rules. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import { runCommand } from '../../../tests/support/process/command.ts';
 
 let folder: string;
 const mine = (...args: string[]) =>
-  runCommand(folder, undefined, 'mine', '--store', 'sqlite:./calls.db', ...args);
+  runCommand(folder, undefined, 'lab', 'mine', '--store', 'sqlite:./calls.db', ...args);
 const RULES =
   'id: team # ours\ndefault: allow\ntools: { bank/pay: { class: irreversible }, crm/get: { class: read } }\n';
 

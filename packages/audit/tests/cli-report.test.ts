@@ -104,8 +104,8 @@ test('all forms of a report have the same words for its results', async () => {
 });
 
 test.each([
-  ['fsck', '--checkpoint', 'none.txt'],
-  ['fsck', '--log-key', 'none.vkey'],
+  ['verify', '--database', '--checkpoint', 'none.txt'],
+  ['verify', '--database', '--log-key', 'none.vkey'],
 ])('%s %s needs a checkpoint', async (...args) => {
   const { code, err } = await assize(...args, '--store', 'sqlite:./plain.db');
   expect([code, err]).toEqual([2, expect.stringMatching(/no checkpoint at|needs a checkpoint/)]);

@@ -136,7 +136,7 @@ test('a made call of the gateway remains with the exact call that undoes it', as
   expect(calls.map(({ what, advice }) => `${what}: ${advice}`)).toEqual([
     'the call c1 of bank/pay in desk: make the call bank/refund {"id":7}: assize mcp --undo c1',
     'the call c2 of bank/mail in desk: repair its consequences by hand',
-    'the call c3 of bank/mail in desk: look whether it took effect, and settle it: assize calls settle',
+    'the call c3 of bank/mail in desk: look whether it took effect, and settle it: assize effects calls settle',
   ]);
 });
 

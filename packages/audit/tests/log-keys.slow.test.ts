@@ -52,8 +52,8 @@ test('a server and the command line sign one log, before and after a new key', a
   expect(await commanded()).toMatchObject({ origin: 'example.com/ledger' });
   expect(await signed()).toMatchObject({ origin: 'example.com/ledger', size: own.size });
   expect(await commanded()).toMatchObject({ origin: 'example.com/ledger' });
-  expect(await assize('fsck')).toMatchObject({ code: 0 });
-  const audit = ['audit', '--checkpoint', 'old.checkpoint', '--checkpoint', 'a.db.checkpoint'];
+  expect(await assize('verify', '--database')).toMatchObject({ code: 0 });
+  const audit = ['verify', '--checkpoint', 'old.checkpoint', '--checkpoint', 'a.db.checkpoint'];
   expect(await assize(...audit)).toMatchObject({ code: 0 });
 });
 
@@ -70,7 +70,7 @@ test('a checkpoint of a later key continues those of an earlier one', async () =
   // Both keys verify from now on, the newest first.
   const second = readFileSync(join(folder, 'second.vkey'), 'utf8');
   expect(readFileSync(join(folder, 'a.db.vkey'), 'utf8').startsWith(second + first)).toBe(true);
-  const audit = ['audit', '--checkpoint', 'old.checkpoint', '--checkpoint', 'a.db.checkpoint'];
+  const audit = ['verify', '--checkpoint', 'old.checkpoint', '--checkpoint', 'a.db.checkpoint'];
   for (const keys of [[], ['--log-key', first.trim(), '--log-key', 'second.vkey']])
     expect(await assize(...audit, ...keys)).toMatchObject({ code: 0 });
   const alone = await assize(...audit, '--log-key', 'second.vkey');
@@ -79,7 +79,7 @@ test('a checkpoint of a later key continues those of an earlier one', async () =
     err: expect.stringContaining('name the earlier key as well (--log-key)'),
   });
   for (const command of [
-    ['fsck'],
+    ['verify', '--database'],
     ['bundle', '--from', '2020-01-01', '--to', '2100-01-01', '--out', 'all.zip'],
   ])
     expect(await assize(...command), command.join(' ')).toMatchObject({ code: 0 });

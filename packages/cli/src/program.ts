@@ -7,6 +7,7 @@ import {
   hidePasswordsIn,
   installedVersion,
   listenForSignals,
+  listing,
   OutputUnwritable,
   type Register,
   report,
@@ -103,6 +104,8 @@ export async function program(
   for (const { group, register } of registers)
     if (group !== undefined)
       register(program.commands.find((command) => command.name() === group)!);
+  // Options after the name of a command in a group are its own, also those that both have.
+  for (const command of [program, ...program.commands]) command.enablePositionalOptions();
   if (groups !== undefined) grouped(program, groups, words.includes('--all'));
   return program;
 }
@@ -124,13 +127,11 @@ function grouped(
     command.helpGroup(group);
   }
   if (isAll) return;
-  const more = program.commands.filter((command) => !order.includes(command.name()));
+  const more = new Help()
+    .visibleCommands(program)
+    .filter((command) => ![...order, 'help'].includes(command.name()));
   program
-    .configureHelp({
-      ...helpOptions,
-      visibleCommands: (of) =>
-        Help.prototype.visibleCommands.call(new Help(), of).filter((one) => !more.includes(one)),
-    })
+    .configureHelp(listing((one) => !more.includes(one)))
     .addHelpText('after', `\n${more.length} more commands: ${program.name()} help --all.`);
 }
 

@@ -178,7 +178,7 @@ describe('restore', () => {
       code: 0,
       out: expect.stringContaining('Compared with the checkpoint.'),
     });
-    expect(out).toContain('assize store retire');
+    expect(out).toContain('assize restore retire');
     expect(await entriesIn('r.db')).toBe(28);
     const said = await json('restore', 'b.db', '--store', 'sqlite:./s.db');
     expect(said).toMatchObject({
@@ -304,7 +304,7 @@ async function retiredStoreCallsNothing(url: string): Promise<void> {
   const calls = outside.sink.log.length;
   expect(calls).toBe(1);
   // The engine of this process still has its lease.
-  const retired = await runCommand(here, url, 'store', 'retire', '--reason', 'moved', '--json');
+  const retired = await runCommand(here, url, 'restore', 'retire', '--reason', 'moved', '--json');
   expect(retired).toMatchObject({ code: 0, err: '' });
   await expect(pay('after')).rejects.toMatchObject({ code: 'store_retired' });
   const count = { action: 'count', role: 'counter', args: 'x', writ };
@@ -317,12 +317,18 @@ async function retiredStoreCallsNothing(url: string): Promise<void> {
       code: 'store_retired',
       evidence: { reason: 'moved' },
     });
-  for (const command of [['log'], ['verify'], ['fsck'], ['export'], ['effects', 'list']])
+  for (const command of [
+    ['log'],
+    ['verify'],
+    ['verify', '--database'],
+    ['export'],
+    ['effects', 'list'],
+  ])
     expect(await runCommand(here, url, ...command), command.join(' ')).toMatchObject({
       code: 0,
       err: '',
     });
-  const again = await runCommand(here, url, 'store', 'retire', '--reason', 'again', '--json');
+  const again = await runCommand(here, url, 'restore', 'retire', '--reason', 'again', '--json');
   expect(JSON.parse(again.out)).toMatchObject({ error: { code: 'store_retired' } });
 }
 
@@ -336,7 +342,7 @@ describe('store retire', () => {
   });
 
   test('the reason is kept, and a copy of a retired store is retired', async () => {
-    const { code, out } = await assize('store', 'retire', '--reason', 'moved to r.db');
+    const { code, out } = await assize('restore', 'retire', '--reason', 'moved to r.db');
     expect({ code, out }).toEqual({
       code: 0,
       out: expect.stringMatching(/^Retired on \S+, with 28 entries\./),
@@ -360,7 +366,7 @@ describe('store retire', () => {
 
   test('a store with open tool transactions needs a confirmation', async () => {
     openEffect('d.db');
-    const retire = ['store', 'retire', '--reason', 'moved'];
+    const retire = ['restore', 'retire', '--reason', 'moved'];
     expect(await assize(...retire)).toMatchObject({
       code: 2,
       err: expect.stringMatching(/1 open tool transaction, .*assize effects recover/),
@@ -374,7 +380,7 @@ describe('store retire', () => {
 
   test('a process that appends without a pause stops', async () => {
     const writer = await startWriter('busy');
-    expect(await assize('store', 'retire', '--reason', 'moved')).toMatchObject({ code: 0 });
+    expect(await assize('restore', 'retire', '--reason', 'moved')).toMatchObject({ code: 0 });
     const [code] = (await once(writer, 'exit')) as [number];
     expect(code).not.toBe(0);
     const entries = await entriesIn('d.db');
@@ -383,9 +389,9 @@ describe('store retire', () => {
   });
 
   test.each([
-    [['store', 'retire'], /--reason/],
-    [['store', 'retire', '--reason', 'x', '--store', 'memory:'], /in memory/],
-    [['store', 'retire', '--reason', 'x', '--store', 'sqlite:./none.db'], /does not exist/],
+    [['restore', 'retire'], /--reason/],
+    [['restore', 'retire', '--reason', 'x', '--store', 'memory:'], /in memory/],
+    [['restore', 'retire', '--reason', 'x', '--store', 'sqlite:./none.db'], /does not exist/],
   ])('%j is refused', async (args, saying) => {
     expect(await assize(...args)).toMatchObject({
       code: 2,
@@ -402,9 +408,9 @@ test('store adopt takes over a copy once, and lists trajectories without tools',
     code: 0,
   });
   const adopt = (store: string, ...names: string[]): Promise<Ended> =>
-    assize('store', 'adopt', ...names, '--reason', 'moved', '--store', `sqlite:./${store}`);
+    assize('restore', 'adopt', ...names, '--reason', 'moved', '--store', `sqlite:./${store}`);
   const IN_PLACE = 'This store is in its place. It needs no adoption.\n';
-  const idle = `The imported trajectory ${name} still calls none: assize store adopt ${name}\n`;
+  const idle = `The imported trajectory ${name} still calls none: assize restore adopt ${name}\n`;
   expect(await adopt('e.db')).toMatchObject({ code: 0, out: expect.stringContaining(IN_PLACE) });
   expect((await adopt('e.db')).out).toContain(idle);
   expect(await json('backup', 'copy.db', '--store', 'sqlite:./e.db')).toMatchObject({

@@ -267,7 +267,7 @@ test('a config that never settles does not hang the command', () => {
 
 test('commands without a store read no config', () => {
   project('throw new Error("read")', 'assize.config.mjs');
-  expect(assize(['version']).status).toBe(0);
+  expect(assize(['--version']).status).toBe(0);
   expect(assize(['log', '--help']).status).toBe(0);
 });
 

@@ -240,7 +240,7 @@ describe('list', () => {
       const none = await erase('--transaction', '99', '--json');
       expect(none.code).not.toBe(0);
       expect(none.err).toMatch(/no transaction 99 of this trajectory/);
-      expect((await runCommand(here.folder, here.url, 'fsck')).code).toBe(0);
+      expect((await runCommand(here.folder, here.url, 'verify', '--database')).code).toBe(0);
     });
 
     test('are listed as erased or missing if so, even with a damaged ledger', async () => {
@@ -392,7 +392,8 @@ test('resolve --help says that the name of --by is not checked', async () => {
 
 test('fsck says whether it has checked the effect log, by the key', async () => {
   await here.inDoubt(true);
-  const fsck = (...args: string[]) => runCommand(here.folder, here.url, 'fsck', ...args);
+  const fsck = (...args: string[]) =>
+    runCommand(here.folder, here.url, 'verify', '--database', ...args);
   expect((await fsck()).out).toContain(
     'not checked: the MACs of 1 tool transaction, because there is no key',
   );

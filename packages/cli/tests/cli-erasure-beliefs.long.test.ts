@@ -102,7 +102,7 @@ test('a subject is erased where it was asserted, until no file contains it', asy
   expect(found()).toEqual([]);
   for (const command of [
     ['verify', '--deep', '--domain', 'clinic.ts'],
-    ['fsck'],
+    ['verify', '--database'],
     ['log', 'notes'],
   ]) {
     const ended = await assize(...command);

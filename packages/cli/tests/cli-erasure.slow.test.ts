@@ -177,7 +177,7 @@ test('erases a path and an entry, reports the count; other commands show it', as
 
 test('fsck reports bytes that may remain in the file until a writable open', async () => {
   expect((await assize(...erase('ward', '--at', '/patients/p1'))).code).toBe(0);
-  expect((await assize('fsck')).code).toBe(0);
+  expect((await assize('verify', '--database')).code).toBe(0);
   // As a process leaves it that ends before the file is written anew.
   const db = new DatabaseSync(join(folder, 'clinic.db'));
   db.exec('UPDATE scrub SET erasures = erasures + 1');
@@ -185,17 +185,20 @@ test('fsck reports bytes that may remain in the file until a writable open', asy
   const told =
     /bytes of 1 erasures may still be in the file or its WAL; open the store for writing, with free space/;
   for (const _ of ['it is not done by looking', 'nor by looking again'])
-    expect(await assize('fsck')).toMatchObject({ code: 1, out: expect.stringMatching(told) });
-  expect((await json(1, 'fsck')).faults).toMatchObject([
+    expect(await assize('verify', '--database')).toMatchObject({
+      code: 1,
+      out: expect.stringMatching(told),
+    });
+  expect((await json(1, 'verify', '--database')).faults).toMatchObject([
     { code: 'damaged', detail: expect.stringMatching(told) },
   ]);
   // The chain stays valid, and the help of `verify` points to fsck.
   expect((await assize('verify', 'ward')).code).toBe(0);
-  expect((await assize('verify', '--help')).out).toContain('assize fsck checks');
+  expect((await assize('verify', '--help')).out).toContain('assize verify --database checks');
   expect((await assize(...erase('ward', '--at', '/patients/p1'))).err).toMatch(
     /were erased earlier, by [0-9a-f]{64}\./,
   );
-  expect((await assize('fsck')).code).toBe(0);
+  expect((await assize('verify', '--database')).code).toBe(0);
 });
 
 test('as JSON it names every value', async () => {

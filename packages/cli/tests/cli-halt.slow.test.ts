@@ -1,4 +1,4 @@
-/** `assize halt` and `assize resume` on a ledger with a delegation. */
+/** `assize halt` and `assize halt --end` on a ledger with a delegation. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -77,29 +77,29 @@ test('halt and resume one trajectory, with its children, in text and JSON', asyn
     ],
   });
   expect((await assize('verify', '--deep')).code).toBe(0);
-  expect(await json(0, 'resume', 't', ...why)).toMatchObject({
+  expect(await json(0, 'halt', '--end', 't', ...why)).toMatchObject({
     trajectories: [{ outcome: 'resumed', seq: 3 }],
   });
   expect(await json(0, 'pending')).toMatchObject({ halted: [] });
-  expect((await assize('resume', 't', ...why)).err).toMatch(
+  expect((await assize('halt', '--end', 't', ...why)).err).toMatch(
     /t is not halted\. Nothing needs to be resumed\./,
   );
 });
 
-test('halt and resume --all', async () => {
-  const { trajectories } = await json(0, 'halt', '--all', ...why);
+test('halt without a name halts all, and --end --all ends all halts', async () => {
+  const { trajectories } = await json(0, 'halt', '--key', 'anchor.key');
   expect(trajectories.map((one: any) => `${one.trajectory_id} ${one.outcome}`)).toEqual([
     't halted',
     'u halted',
     'c halted',
   ]);
-  const resumed = await json(0, 'resume', '--all', ...why);
+  const resumed = await json(0, 'halt', '--end', '--all', ...why);
   expect(resumed.trajectories.map(({ outcome }: any) => outcome)).toEqual([
     'resumed',
     'resumed',
     'resumed',
   ]);
-  const again = await json(0, 'resume', '--all', ...why);
+  const again = await json(0, 'halt', '--end', '--all', ...why);
   expect(again.trajectories.map(({ outcome }: any) => outcome)).toEqual([
     'skipped',
     'skipped',
@@ -115,7 +115,7 @@ test('without --key the root key of the store halts and resumes', async () => {
   });
   writeFileSync(join(folder, 'a.db.root.key'), anchor.privateKey, { mode: 0o600 });
   expect(await assize('halt', 'u', '--reason', 'r')).toMatchObject({ code: 0, err: '' });
-  expect(await assize('resume', 'u', '--reason', 'r')).toMatchObject({ code: 0, err: '' });
+  expect(await assize('halt', '--end', 'u', '--reason', 'r')).toMatchObject({ code: 0, err: '' });
 });
 
 test('a writ that gives no right is negative; a wrong call is misuse', async () => {
@@ -132,14 +132,14 @@ test('a writ that gives no right is negative; a wrong call is misuse', async () 
   writeFileSync(join(folder, 'lead.json'), JSON.stringify(office));
   expect((await assize('halt', 't', ...byLead)).code).toBe(0);
   for (const [args, message] of [
-    [['halt', ...why], /Name a trajectory to halt, or pass --all\./],
-    [['halt', 't', '--all', ...why], /Name a trajectory to halt, or pass --all\./],
+    [['halt', '--end', ...why], /Name one trajectory, or pass --all\./],
+    [['halt', 't', '--all', ...why], /Name one trajectory, or pass --all\./],
     [
       ['halt', 't', '--reason', 'r', '--key', 'lead.key'],
       /Pass the private key of an anchor to halt without --by/,
     ],
     [
-      ['resume', 't', '--reason', 'r', '--key', 'anchor.key', '--by', 'lead.json'],
+      ['halt', '--end', 't', '--reason', 'r', '--key', 'anchor.key', '--by', 'lead.json'],
       /The key does not belong to/,
     ],
     [['halt', 'nowhere', ...why], /nowhere/],

@@ -111,10 +111,6 @@ describe('log, show and state', () => {
       /no trajectory till-2\. Pass a full id, as listed by assize log/,
     );
     await refused(['log', 'til', ...store], /no trajectory til\. Pass the full id: till-1/);
-    await refused(
-      ['oracle', 'nokey', ...store],
-      /64 hex digits\. .* assize show ENTRY .*assize memory explain/,
-    );
     await refused(['show', id.slice(0, 7), ...store], /8 to 64 hex digits/);
     await refused(
       ['show', id.startsWith('00000000') ? 'ffffffff' : '00000000', ...store],

@@ -169,7 +169,7 @@ test.each<[string, () => string[], RegExp]>([
     () => say('assert', 'takes', '--object', 'x', '--to', '2020-01-01'),
     /ends in the past .* with --from/,
   ],
-  ['no such entry', () => ['dependents', 'deadbeef'], /no entry deadbeef/],
+  ['no such entry', () => ['blast', 'dependents', 'deadbeef'], /no entry deadbeef/],
   [
     'no file to import',
     () => ['memory', 'import', 'none.jsonl', 'notes', '--space', 's', ...AUTHORITY],

@@ -468,18 +468,18 @@ test('an answer after a decision or expiry is refused by name, nothing written',
 test('facts changed by a damaged entry are named as not compared', async () => {
   await json(0, ...say('assert', 'takes', '--object', 'penicillin', '--from', '2026-03-01'));
   await json(0, ...say('assert', 'weight', '--object', '80', '--from', '2026-03-01'));
-  expect(await json(0, 'fsck')).not.toHaveProperty('notCompared');
+  expect(await json(0, 'verify', '--database')).not.toHaveProperty('notCompared');
   const db = openUnguarded(join(place.folder, 'ward.db'));
   db.exec(`UPDATE entry SET payload = payload || ' '
     WHERE position = (SELECT max(position) FROM entry WHERE payload LIKE '%"beliefs":[{%')`);
   db.close();
-  expect(await assize('fsck')).toMatchObject({
+  expect(await assize('verify', '--database')).toMatchObject({
     code: 1,
     out: expect.stringMatching(
       /not compared: the facts of 1 partition, .*\n {2}ward-3, patient 7, weight: version 1, read to 0\n/,
     ),
   });
-  expect(await json(1, 'fsck')).toMatchObject({
+  expect(await json(1, 'verify', '--database')).toMatchObject({
     valid: false,
     faults: [],
     notCompared: {
@@ -511,12 +511,12 @@ test('facts are rebuilt and compared; export copies them; fsck finds changes', a
     valid: false,
     differences: [{ kind: 'other', subject: 'patient 7' }],
   });
-  expect((await assize('fsck')).out).toMatch(
+  expect((await assize('verify', '--database')).out).toMatch(
     /the fact tables differ from the entries in 1 places.*\(facts_differ\)/,
   );
   expect((await assize('memory', 'rebuild')).out).toBe('rebuilt 4 fact versions from 2 changes\n');
   expect((await assize('memory', 'rebuild', '--check')).code).toBe(0);
-  expect((await assize('fsck')).code).toBe(0);
+  expect((await assize('verify', '--database')).code).toBe(0);
 
   await assize('export', '--out', 'e.jsonl');
   const copy = ['--store', 'sqlite:./copy.db'];
@@ -535,7 +535,7 @@ test('facts are rebuilt and compared; export copies them; fsck finds changes', a
   cut.close();
   expect((await assize(...read('recall'), ...copy)).err).toContain('assize memory rebuild');
   expect(await assize('memory', 'rebuild', '--check', ...copy)).toMatchObject({ code: 1, err: '' });
-  expect((await assize('fsck', ...copy)).code).toBe(1);
+  expect((await assize('verify', '--database', ...copy)).code).toBe(1);
   expect(await json(0, 'import', 'e.jsonl', ...copy)).toMatchObject({
     imported: 0,
     rebuilt: { changes: 2, facts: 4 },
@@ -571,17 +571,17 @@ test('a vote is shown with the attempts that became none', async () => {
   await memory.assert({ ...said, object: 'can wait' });
   await store.close();
   const told = (await assize('memory', 'explain', '--space', 'ward', '--predicate', 'triage')).out;
-  const key = /^judge vote: assize oracle ([0-9a-f]{64})$/m.exec(told)![1]!;
-  expect(await json(0, 'oracle', key)).toMatchObject({
+  const key = /^judge vote: assize show ([0-9a-f]{64})$/m.exec(told)![1]!;
+  expect(await json(0, 'show', key)).toMatchObject({
     key,
     answer: expect.stringMatching(/^[0-9a-f]{64}$/),
     attempts: [{ outcome: 'refused', length: 14, error: { code: 'unknown_member' } }],
   });
-  expect((await assize('oracle', key)).out).toMatch(
+  expect((await assize('show', key)).out).toMatch(
     /^answered \S+Z: "[0-9a-f]{64}"\nat +attempt +detail\n\S+Z +refused +14 characters: unknown_member: a message of \d+ characters$/m,
   );
-  expect((await assize('oracle', 'a'.repeat(64))).err).toMatch(/has no answer under a{64}/);
-  expect((await assize('oracle', 'b')).err).toMatch(/64 hex digits/);
+  expect((await assize('show', 'a'.repeat(64))).err).toMatch(/no entry a{64}/);
+  expect((await assize('show', 'b')).err).toMatch(/8 to 64 hex digits/);
 });
 
 test('the dependents of an entry are a tree', async () => {
@@ -589,18 +589,18 @@ test('the dependents of an entry are a tree', async () => {
     0,
     ...say('assert', 'takes', '--object', 'penicillin', '--from', '2026-03-01'),
   );
-  expect((await assize('dependents', first.entry_id.slice(0, 8))).out).toMatch(
+  expect((await assize('blast', 'dependents', first.entry_id.slice(0, 8))).out).toMatch(
     /^[0-9a-f]{12} notes seq 1\n {2}no dependent entries\n$/,
   );
   const second = await json(
     0,
     ...say('assert', 'takes', '--object', 'penicillin', '--from', '2026-03-02'),
   );
-  const { dependents: derived } = await json(0, 'dependents', first.entry_id);
+  const { dependents: derived } = await json(0, 'blast', 'dependents', first.entry_id);
   expect(derived).toMatchObject([
     { trajectory_id: 'notes', id: second.entry_id, how: ['belief'], from: [first.entry_id] },
   ]);
-  const { out } = await assize('dependents', first.entry_id);
+  const { out } = await assize('blast', 'dependents', first.entry_id);
   expect(out).toMatch(
     /^[0-9a-f]{12} notes seq 1\n {2}[0-9a-f]{12} notes seq 2 assize\.believe \S+Z belief\n$/,
   );

@@ -18,15 +18,15 @@ beforeAll(async () => {
   await text(0, 'create', 'b', '--domain', 'budget');
   await text(0, 'keys', 'new', 'example.com/ledger');
   await text(0, 'checkpoint');
-  await text(0, 'prove', 'b@0', '--out', 'proof.txt');
+  await text(0, 'bundle', 'proof', 'b@0', '--out', 'proof.txt');
   await text(0, 'bundle', '--entry', 'b@0', '--out', 'b.zip');
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test.each([
   ['checkpoint', 0, ['checkpoint']],
-  ['fsck', 0, ['fsck']],
-  ['prove', 0, ['prove', 'b@0', '--verify', 'proof.txt']],
+  ['verify --database', 0, ['verify', '--database']],
+  ['bundle proof', 0, ['bundle', 'proof', 'b@0', '--verify', 'proof.txt']],
   ['bundle', 0, ['bundle', '--verify', 'b.zip', '--log-key', 'one.db.vkey']],
   ['export', 2, ['export', '--size', '2']],
 ])('%s describes one entry in the singular', async (_, code, args) => {

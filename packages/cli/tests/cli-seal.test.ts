@@ -1,4 +1,4 @@
-/** `assize store seal`: seals a store of before, and no entry inserted into a sealed one. */
+/** `assize keys seal`: seals a store of before, and no entry inserted into a sealed one. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ async function storeWithoutMark(unsealed: string) {
   db.close();
   return {
     folder,
-    seal: (...args: string[]) => runCommand(folder, 'sqlite:./a.db', 'store', 'seal', ...args),
+    seal: (...args: string[]) => runCommand(folder, 'sqlite:./a.db', 'keys', 'seal', ...args),
   };
 }
 

@@ -23,15 +23,16 @@ const COMMANDS = [
   'show',
   'state',
   'verify',
-  'backtest',
-  'simulate',
+  'lab backtest',
+  'lab simulate',
+  'lab mine',
   'branch',
   'diff',
   'pending',
   'approve',
   'reject',
-  'calls',
-  'calls settle',
+  'effects calls',
+  'effects calls settle',
   'standing',
   'standing grant',
   'standing end',
@@ -51,11 +52,14 @@ const COMMANDS = [
   'effects list',
   'effects recover',
   'effects resolve',
-  'dependents',
-  'oracle',
+  'blast',
+  'blast dependents',
+  'blast undo',
   'erase',
   'halt',
-  'resume',
+  'run',
+  'run list',
+  'run work',
   'upgrade',
   'writ key',
   'writ issue',
@@ -66,27 +70,24 @@ const COMMANDS = [
   'policy check',
   'keys new',
   'keys show',
+  'keys seal',
   'checkpoint',
-  'prove',
   'bundle',
-  'audit',
-  'fsck',
+  'bundle proof',
   'backup',
   'restore',
-  'store retire',
+  'restore retire',
   'witness',
   'export',
   'import',
   'conformance',
-  'bench',
-  'version',
 ];
 
 /** Those that open none. */
 const EXPERIMENTS = ['adjudicate', 'compare', 'effects', 'memory'].map(
   (command) => `${EXPERIMENTS_COMMAND} ${command}`,
 );
-const STORELESS = ['version', 'policy check', 'conformance', ...EXPERIMENTS.slice(1)];
+const STORELESS = ['policy check', 'conformance', ...EXPERIMENTS.slice(1)];
 
 const here = inTillFolder();
 const { assize, json, refused, file, till, entries } = here;
@@ -199,12 +200,6 @@ describe('the command line', () => {
     const { code, out, err } = await assize(...words);
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toMatch(saying);
-  });
-
-  test('`version` prints the version, and as JSON also that of Node', async () => {
-    const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-    expect(await assize('version')).toEqual({ code: 0, out: `${version}\n`, err: '' });
-    expect(await json(0, 'version')).toEqual({ assize: version, node: process.versions.node });
   });
 
   test('common options are accepted before the command too', async () => {
@@ -393,10 +388,14 @@ describe('files that are not there', () => {
     ],
     [
       'with the public key',
-      ['prove', 'deadbeef', '--log-key', 'no.vkey'],
+      ['bundle', 'proof', 'deadbeef', '--log-key', 'no.vkey'],
       /the file does not exist \(no\.vkey\)\. Ask the operator of the log/,
     ],
-    ['by default', ['prove', 'deadbeef'], /the file does not exist \(\.\/till\.db\.vkey\)/],
+    [
+      'by default',
+      ['bundle', 'proof', 'deadbeef'],
+      /the file does not exist \(\.\/till\.db\.vkey\)/,
+    ],
     [
       'to export into',
       ['export', '--out', 'none/x'],
@@ -420,7 +419,7 @@ describe('files that are not there', () => {
     await json(0, 'checkpoint', ...store);
     const [first] = await entries(...store);
     await refused(
-      ['prove', first!.id, '--out', 'none/x', ...store],
+      ['bundle', 'proof', first!.id, '--out', 'none/x', ...store],
       /none\/x cannot be written: the folder does not exist/,
     );
   });
@@ -479,7 +478,7 @@ describe('no store', () => {
     ['branch', 't', '0', '--note', 'n'],
     ['diff', 'a', 'b'],
     ['pending'],
-    ['calls'],
+    ['effects', 'calls'],
     ['standing'],
     ['approve', 'deadbeef', '--as', 'md:x', '--anchors', 'keys.json'],
     ['reject', 'deadbeef', '--as', 'md:x', '--reason', 'r'],
@@ -542,13 +541,5 @@ describe('conformance', () => {
   test('writes no table into a file without marks', async () => {
     const path = file('page.md', '# A page\n');
     await refused(['conformance', '--driver', 'true', '--markdown', path], /page.md has no marks/);
-  });
-});
-
-describe('bench', () => {
-  test('passes its arguments on, and returns the outcome', async () => {
-    const { code, err } = await assize('bench', '--only', 'nothing', '--json');
-    expect(code).toBe(2);
-    expect(err).toContain('nothing');
   });
 });

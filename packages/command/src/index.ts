@@ -147,7 +147,7 @@ export { loadTools, reportingWaits, untilStopped, whenEffectsFree } from './stor
 export { watchedStore } from './store/watched-store.ts';
 export { asksYes, canAsk } from './terminal/confirm.ts';
 export { faultText } from './terminal/fault-text.ts';
-export { helpOptions, wrapHelp } from './terminal/help.ts';
+export { helpOptions, listing, wrapHelp } from './terminal/help.ts';
 export { Interrupted, listenForSignals, whileBlocked } from './terminal/interrupt.ts';
 export { noOverrideText } from './terminal/no-override-text.ts';
 export { isLong, outlineOf } from './terminal/outline.ts';

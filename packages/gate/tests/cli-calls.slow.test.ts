@@ -1,4 +1,4 @@
-/** `assize calls`: calls of a gate without a known outcome are listed, and settled by a person. */
+/** `assize effects calls`: calls without a known outcome are listed, and settled by a person. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -88,29 +88,30 @@ const never = async (): Promise<never> => {
 test('no call is open', async () => {
   const { assize, json, open } = place();
   await open();
-  expect(await assize('calls')).toEqual({ code: 0, out: 'No call is open.\n', err: '' });
-  expect(await json('calls', 'calls')).toEqual({ calls: [] });
+  expect(await assize('effects', 'calls')).toEqual({ code: 0, out: 'No call is open.\n', err: '' });
+  expect(await json('effects', 'calls', 'calls')).toEqual({ calls: [] });
 });
 
 test('a call of a killed process is listed, and settled ten minutes later', async () => {
   const { assize, json, killed, open } = place();
   killed(11);
-  const { out } = await assize('calls');
+  const { out } = await assize('effects', 'calls');
   expect(out).toMatch(/^r1\.c1 +calls +ada +shop\/pay +\S+ +in doubt +\{"cents":5,"to":"bob"\}$/m);
   expect(out).toContain(
-    '\nassize calls settle r1.c1 --outcome done|failed --evidence TEXT --as PRINCIPAL\n',
+    '\nassize effects calls settle r1.c1 --outcome done|failed --evidence TEXT --as PRINCIPAL\n',
   );
-  const listed = (await json('calls')).calls;
+  const listed = (await json('effects', 'calls')).calls;
   expect(listed).toMatchObject([
     { trajectory_id: 'calls', call: 'r1.c1', in_doubt: true, args: PAY.args },
   ]);
-  const settled = await assize('calls', 'settle', 'r1.c1', ...FINDING);
+  const settled = await assize('effects', 'calls', 'settle', 'r1.c1', ...FINDING);
   expect(settled).toMatchObject({
     code: 0,
     out: expect.stringMatching(/^committed as \w{12}, calls seq \d+\n$/),
   });
   const { log } = await json('log', 'calls');
   const { entry_id: last } = await json(
+    'effects',
     'calls',
     'settle',
     'r1.c1',
@@ -130,17 +131,17 @@ test('a call of a killed process is listed, and settled ten minutes later', asyn
   expect((await json('show', last)).payload).toMatchObject({ kind: 'rejection' });
   const end = await (await open()).run(PAY, never);
   expect(end).toMatchObject({ end: 'doubt', settled: 'done' });
-  expect((await assize('calls')).out).toBe('No call is open.\n');
+  expect((await assize('effects', 'calls')).out).toBe('No call is open.\n');
   expect((await assize('verify', '--deep')).code).toBe(0);
 });
 
 test('a call that may be in progress is listed, and not settled', async () => {
   const { assize, killed } = place();
   killed(0);
-  const { out } = await assize('calls');
+  const { out } = await assize('effects', 'calls');
   expect(out).toMatch(/ not reported yet +\{/);
-  expect(out).not.toContain('assize calls settle');
-  const refused = await assize('calls', 'settle', 'r1.c1', ...FINDING);
+  expect(out).not.toContain('assize effects calls settle');
+  const refused = await assize('effects', 'calls', 'settle', 'r1.c1', ...FINDING);
   expect(refused).toMatchObject({
     code: 1,
     out: expect.stringMatching(/^rejected .* may be in progress; /),
@@ -151,10 +152,16 @@ test('a call whose agent reports a time-out is settled at once', async () => {
   const { assize, json, open } = place();
   const gate = await open();
   await timedOut(gate);
-  const { ruling } = await json('calls', 'settle', 'r1.c2', ...FINDING.with(1, 'failed'));
+  const { ruling } = await json(
+    'effects',
+    'calls',
+    'settle',
+    'r1.c2',
+    ...FINDING.with(1, 'failed'),
+  );
   expect(ruling).toBe('committed');
   expect(await gate.run(LATE, never)).toMatchObject({ end: 'doubt', settled: 'failed' });
-  const again = await assize('calls', 'settle', 'r1.c2', ...FINDING);
+  const again = await assize('effects', 'calls', 'settle', 'r1.c2', ...FINDING);
   expect(again).toMatchObject({
     code: 2,
     err: expect.stringContaining('No trajectory has an open call r1.c2.'),
@@ -169,11 +176,11 @@ test.each([
 ])('a settlement is refused: %s', async (_, finding, message) => {
   const { assize, json, open } = place();
   await timedOut(await open());
-  expect(await assize('calls', 'settle', 'r1.c2', ...finding)).toMatchObject({
+  expect(await assize('effects', 'calls', 'settle', 'r1.c2', ...finding)).toMatchObject({
     code: 2,
     err: expect.stringMatching(message),
   });
-  expect((await json('calls')).calls).toMatchObject([{ call: 'r1.c2', in_doubt: true }]);
+  expect((await json('effects', 'calls')).calls).toMatchObject([{ call: 'r1.c2', in_doubt: true }]);
 });
 
 test('in a project, a principal is a counselor or an administrator', async () => {
@@ -181,12 +188,12 @@ test('in a project, a principal is a counselor or an administrator', async () =>
   await timedOut(await open());
   const principals = { 'manager:grace': { kinds: ['auditor'] }, boss: { kinds: ['admin'] } };
   writeFileSync(join(folder, 'assize.config.json'), JSON.stringify({ principals }));
-  const refused = await assize('calls', 'settle', 'r1.c2', ...FINDING);
+  const refused = await assize('effects', 'calls', 'settle', 'r1.c2', ...FINDING);
   expect(refused).toMatchObject({
     code: 2,
     err: expect.stringContaining('manager:grace is no counselor'),
   });
-  const settled = await assize('calls', 'settle', 'r1.c2', ...FINDING.with(5, 'boss'));
+  const settled = await assize('effects', 'calls', 'settle', 'r1.c2', ...FINDING.with(5, 'boss'));
   expect(settled).toMatchObject({ code: 0, err: '' });
 });
 
@@ -194,12 +201,13 @@ test('the calls of another domain, and of a store on a server, are refused', asy
   const { assize, folder } = place();
   const demo = `sqlite:${join(folder, 'demo.db')}`;
   expect((await assize('demo', '--store', demo)).code).toBe(0);
-  const other = await assize('calls', 'payments-1', '--store', demo);
+  const other = await assize('effects', 'calls', 'payments-1', '--store', demo);
   expect(other).toMatchObject({
     code: 2,
     err: expect.stringContaining('The domain of payments-1 is not gateway'),
   });
   const far = await assize(
+    'effects',
     'calls',
     'settle',
     'r1.c1',

@@ -1,4 +1,4 @@
-/** `assize undo`: files that a session of a coding agent changed get their text back. */
+/** `assize blast undo`: files that a session of a coding agent changed get their text back. */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -88,7 +88,7 @@ test('files get the text back that they had before a session', async () => {
   await server.stop();
   await store.close();
 
-  const undone = await runCommand(folder, url, 'undo', 's1', '--yes', '--json');
+  const undone = await runCommand(folder, url, 'blast', 'undo', 's1', '--yes', '--json');
   expect(undone.code).toBe(1);
   const { restored, left } = JSON.parse(undone.out);
   expect(restored.toSorted()).toEqual([join(folder, 'new'), join(folder, 'twice')]);
@@ -105,8 +105,8 @@ test('files get the text back that they had before a session', async () => {
     'again',
     'of another session',
   ]);
-  expect(await runCommand(folder, url, 'undo', 's9', '--yes')).toMatchObject({ code: 2 });
-  expect(await runCommand(folder, url, 'undo', 's2')).toMatchObject({
+  expect(await runCommand(folder, url, 'blast', 'undo', 's9', '--yes')).toMatchObject({ code: 2 });
+  expect(await runCommand(folder, url, 'blast', 'undo', 's2')).toMatchObject({
     code: 2,
     err: expect.stringContaining('--yes'),
   });

@@ -114,12 +114,12 @@ const BY_STATE: Readonly<Record<string, Meaning>> = {
   // Of "raise_fence".
   AZ002: {
     code: 'store_copied',
-    says: 'is a copy and calls no tools, because the original may call them too. Retire the original (assize store retire), then take over here with: assize store adopt',
+    says: 'is a copy and calls no tools, because the original may call them too. Retire the original (assize restore retire), then take over here with: assize restore adopt',
   },
   // Of the function "refuse_partial_write".
   AZ003: {
     code: 'store_other_schema',
-    says: 'wrote nothing, because a trigger or rule drops rows. Check the store with assize fsck, and drop it',
+    says: 'wrote nothing, because a trigger or rule drops rows. Check the store with assize verify --database, and drop it',
   },
   // Of the trigger "require_seal".
   AZ004: {
@@ -207,7 +207,7 @@ export function notScrubbedError(path: string, cause: unknown): StoreError {
   const todo = TO_SCRUB[state ?? ''] ?? 'Let';
   return new StoreError(
     'store_not_scrubbed',
-    `The erasure is committed, but erased bytes may remain in the files of ${path}: its tables could not be rewritten (${reason(cause)}). ${todo} the owner of the tables open the store for writing, and check with \`assize fsck\`.`,
+    `The erasure is committed, but erased bytes may remain in the files of ${path}: its tables could not be rewritten (${reason(cause)}). ${todo} the owner of the tables open the store for writing, and check with \`assize verify --database\`.`,
     { evidence: { path, ...(state !== undefined && { sqlstate: state }) }, retryable: true, cause },
   );
 }

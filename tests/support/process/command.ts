@@ -9,7 +9,7 @@ const experimentsMain = join(import.meta.dirname, '../../../labs/cli/main.ts');
 export const EXPERIMENTS_COMMAND = 'assize-experiments';
 const resident = join(import.meta.dirname, 'child-process.ts');
 /** Their commands are named by a second word. */
-const FAMILIES = ['writ', 'keys', 'effects', 'store', 'policy'];
+const FAMILIES = ['writ', 'keys', 'effects', 'restore', 'policy', 'lab', 'blast', 'bundle', 'run'];
 
 /** The exit code of a command, and its output. */
 export interface Ended {

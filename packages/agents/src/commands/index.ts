@@ -8,9 +8,7 @@ export const agents: Feature = {
   name: 'agents',
   commands: {
     run: async () => (await import('./run.ts')).run,
-    runs: async () => (await import('./runs.ts')).runs,
-    worker: async () => (await import('./worker.ts')).worker,
-    simulate: async () => (await import('./simulate.ts')).simulateCommand,
+    'lab simulate': async () => (await import('./simulate.ts')).simulateCommand,
     'memory remember': async () => (await import('./memory/remember.ts')).remember,
     'memory ask': async () => (await import('./memory/ask.ts')).ask,
     'memory extract': async () => (await import('./memory/extract.ts')).extract,

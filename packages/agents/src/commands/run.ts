@@ -34,6 +34,8 @@ import { type AgentsFile, agentsOf, loadAgentsFile } from './agents-file.ts';
 import { chatModelOf } from './chat-model.ts';
 import { durableAgents } from './durable-agents.ts';
 import { hasEnded, runDocument, runStatus, turnDocument, turnLines } from './run-text.ts';
+import { runs } from './runs.ts';
+import { worker } from './worker.ts';
 
 interface Options extends SharedOptions, ActingOptions {
   readonly trajectory?: string;
@@ -49,10 +51,14 @@ interface Options extends SharedOptions, ActingOptions {
 const TURNS = 100;
 
 export function run(program: Command): void {
+  const command = program.command('run');
+  runs(command);
+  worker(command);
   withActingOptions(
-    program
-      .command('run')
-      .description('run agents until all are done, with a model if they need one')
+    command
+      .description(
+        'run agents until all are done, with a model if they need one; or manage durable runs',
+      )
       .argument('<file>', 'module that exports agents, and may export domain and trajectory')
       .option(
         '--trajectory <id>',
@@ -68,7 +74,7 @@ export function run(program: Command): void {
         '--durable',
         'record the run, so that a worker continues it after the end of this process',
       )
-      .option('--detach', 'with --durable: record the run, and leave it to assize worker')
+      .option('--detach', 'with --durable: record the run, and leave it to assize run work')
       .option(
         '--tenant <name>',
         'with --durable: party whose runs share a limit and a turn (default: default)',

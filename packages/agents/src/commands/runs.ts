@@ -17,10 +17,8 @@ interface ListOptions extends SharedOptions {
   readonly tenant?: string;
 }
 
-export function runs(program: Command): void {
-  const command = program
-    .command('runs')
-    .description('list, show, cancel and retry durable runs of agents');
+/** The commands of durable runs, in the group `run`. */
+export function runs(command: Command): void {
   withSharedOptions(
     command
       .command('list')

@@ -116,10 +116,10 @@ export function simulateCommand(program: Command): void {
     .addHelpText(
       'after',
       '\nExamples:\n' +
-        '  assize simulate claim-17 desk.ts --model openai:gpt-5 --model anthropic:claude-sonnet-4-5 --samples 5\n' +
-        '  assize simulate claim-17@12 desk.ts --policy stricter.json --tools bank.ts --simulators bank.json\n' +
-        '  assize simulate claim-17 --variants prompts.ts --record answers.db --json\n' +
-        '  assize simulate claim-17@12 --simulation careful --config assize.config.ts\n\n' +
+        '  assize lab simulate claim-17 desk.ts --model openai:gpt-5 --model anthropic:claude-sonnet-4-5 --samples 5\n' +
+        '  assize lab simulate claim-17@12 desk.ts --policy stricter.json --tools bank.ts --simulators bank.json\n' +
+        '  assize lab simulate claim-17 --variants prompts.ts --record answers.db --json\n' +
+        '  assize lab simulate claim-17@12 --simulation careful --config assize.config.ts\n\n' +
         'Each combination of a file, a --model, a --policy and an --instead is one variant.\n' +
         'Nothing of the store is written, and no function of a tool that acts is called. Models are asked.\n' +
         'Negative: a sample failed, or a call had no answer.',

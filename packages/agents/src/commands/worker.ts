@@ -39,7 +39,7 @@ const CONCURRENCY = 4;
 export function worker(program: Command): void {
   withActingOptions(
     program
-      .command('worker')
+      .command('work')
       .description('carry durable runs of agents, beside any number of other workers')
       .argument(
         '<files...>',
@@ -66,9 +66,9 @@ export function worker(program: Command): void {
     .addHelpText(
       'after',
       '\nExamples:\n' +
-        '  assize worker desk.ts --model openai:gpt-5 --writ clerk.json\n' +
-        '  assize worker desk.ts audits.ts --concurrency 16 --per-tenant 4 --store postgres://db/ledger\n\n' +
-        'Runs are recorded by assize run --durable, and listed by assize runs.\n' +
+        '  assize run work desk.ts --model openai:gpt-5 --writ clerk.json\n' +
+        '  assize run work desk.ts audits.ts --concurrency 16 --per-tenant 4 --store postgres://db/ledger\n\n' +
+        'Runs are recorded by assize run --durable, and listed by assize run list.\n' +
         'Ctrl-C and SIGTERM end the worker after the turns in progress. Other workers continue its runs.',
     )
     .action(

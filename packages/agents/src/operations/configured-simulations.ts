@@ -32,7 +32,7 @@ export interface SimulationTerms {
   readonly seed?: string | undefined;
 }
 
-/** A longer trajectory is read by `assize simulate`, in a process of its own. */
+/** A longer trajectory is read by `assize lab simulate`, in a process of its own. */
 export const SIMULATED_ENTRIES_MAX = 20_000;
 
 /**
@@ -137,7 +137,7 @@ export class Simulations {
     if (head.seq >= SIMULATED_ENTRIES_MAX)
       throw new ServerError(
         'too_large',
-        `${trajectoryId} has more than ${SIMULATED_ENTRIES_MAX} entries. Use assize simulate --simulation ${name}.`,
+        `${trajectoryId} has more than ${SIMULATED_ENTRIES_MAX} entries. Use assize lab simulate --simulation ${name}.`,
       );
     const [row] = await store.entries(trajectoryId, { from: at, limit: 1 });
     if (row === undefined)

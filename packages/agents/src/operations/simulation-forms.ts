@@ -117,7 +117,7 @@ const recordedForm = z
   })
   .meta({ id: 'SimulatedRecord', description: 'The record after the shared entry.' });
 
-/** The document of `simulate`, as `assize simulate --json` prints it. */
+/** The document of `simulate`, as `assize lab simulate --json` prints it. */
 export const simulationForm = z
   .strictObject({
     trajectory_id: z.string(),

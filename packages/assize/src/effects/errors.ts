@@ -43,7 +43,7 @@ export type EffectErrorCode =
   | 'lease_lost'
   /**
    * The trajectory was imported, and the store that it came from may call the same tools. Retire
-   * that store, then run `assize store adopt TRAJECTORY`.
+   * that store, then run `assize restore adopt TRAJECTORY`.
    */
   | 'imported_trajectory'
   /**

@@ -6,7 +6,8 @@ import { AssizeError } from '#base';
  */
 export type MerkleErrorCode =
   /**
-   * The reader lacks the hash of a full subtree. Integrate the log again, and run `assize fsck`.
+   * The reader lacks the hash of a full subtree. Integrate the log again, and run
+   * `assize verify --database`.
    * Evidence `{level, index}`.
    */
   'missing_node';

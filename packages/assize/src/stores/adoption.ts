@@ -28,7 +28,7 @@ export interface Adoptable {
 export function copiedError(path: string): StoreError {
   return new StoreError(
     'store_copied',
-    `The store ${path} is a copy and calls no tools, because the original may call them too. Retire the original (assize store retire), then take over here with: assize store adopt.`,
+    `The store ${path} is a copy and calls no tools, because the original may call them too. Retire the original (assize restore retire), then take over here with: assize restore adopt.`,
     { evidence: { path } },
   );
 }

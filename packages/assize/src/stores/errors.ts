@@ -38,7 +38,7 @@ export type StoreErrorCode =
   | 'store_retired'
   /**
    * The store is a copy, and its original may call the same tools. Retire the original, then adopt
-   * the copy with `assize store adopt`.
+   * the copy with `assize restore adopt`.
    */
   | 'store_copied'
   /**

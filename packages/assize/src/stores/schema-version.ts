@@ -56,7 +56,7 @@ export function changedSchemaError(path: string, faults: readonly string[]): Sto
   const more = faults.length > 1 ? ` (and ${faults.length - 1} more)` : '';
   return new StoreError(
     'store_other_schema',
-    `The schema of ${path} was changed: ${faults[0]}${more}. Undo the change or restore a backup, and check the store with assize fsck.`,
+    `The schema of ${path} was changed: ${faults[0]}${more}. Undo the change or restore a backup, and check the store with assize verify --database.`,
     { evidence: { path, faults } },
   );
 }

@@ -79,7 +79,7 @@ const ANY_HASH: Uint8Array = new Uint8Array(32);
 function notAsLogged(id: Hash): RuntimeError {
   return new RuntimeError(
     'not_checkpointed',
-    `The stored entry ${id} differs from the logged entry. List the changes with assize fsck.`,
+    `The stored entry ${id} differs from the logged entry. List the changes with assize verify --database.`,
     { evidence: { id } },
   );
 }

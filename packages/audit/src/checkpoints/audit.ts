@@ -94,7 +94,7 @@ async function audited(
     findings.push('the store does not match the newer checkpoint');
   if (isOther)
     findings.push(
-      'entries of the store were changed or removed after they were logged; list them with assize fsck',
+      'entries of the store were changed or removed after they were logged; list them with assize verify --database',
     );
   // Other findings explain the entries already.
   const invalid = findings.length > 0 ? undefined : await chainFault(store, named);

@@ -47,7 +47,7 @@ export async function proveEntry(
   if (!isWhole || !verifyInclusion({ ...claim, leafHash: leafHash(row.payload) }, proof))
     throw new RuntimeError(
       'not_checkpointed',
-      `The stored entry ${entryId} differs from the logged entry. List the changes with assize fsck.`,
+      `The stored entry ${entryId} differs from the logged entry. List the changes with assize verify --database.`,
       { evidence: { id: entryId, checkpoint: Number(size), index } },
     );
   return formatProofFile({ index, proof, signed });

@@ -24,7 +24,7 @@ export function dependents(program: Command): void {
   )
     .addHelpText(
       'after',
-      '\nExamples:\n  assize dependents 1f0c8a77\n  assize dependents 1f0c8a77 --json\n\n' +
+      '\nExamples:\n  assize blast dependents 1f0c8a77\n  assize blast dependents 1f0c8a77 --json\n\n' +
         'belief: the entry states a fact that the entry above it also states. recall: the entry used a recall of such facts.\n' +
         'The command reads the whole store and needs no domain. It cannot find an entry by an erased recall.',
     )

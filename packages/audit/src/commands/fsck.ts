@@ -1,112 +1,91 @@
 import {
   EXIT,
-  entryKeyOption,
+  type ExitCode,
   faultText,
   green,
-  inSession,
   line,
   type Printable,
   project,
   type RecoveryKeyOptions,
   readRecoveryKey,
-  recoveryKeyOption,
   red,
   rootRecovery,
+  type Session,
   type SharedOptions,
   watchedStore,
-  withSharedOptions,
   yellow,
 } from '@assize/command';
 import { counted } from 'assize/internal/views';
-import type { Command } from 'commander';
 import { type CheckedEffects, fsck as check, type NotCompared, readCheckpoint } from '#checkpoints';
-import { checkpointOption, logKeyOption, readKnownLog, usedCheckpoint } from './log-files.ts';
+import { readKnownLog, usedCheckpoint } from './log-files.ts';
 
-interface FsckOptions extends SharedOptions, RecoveryKeyOptions {
-  readonly checkpoint?: string;
+export interface DatabaseOptions extends SharedOptions, RecoveryKeyOptions {
+  readonly checkpoint?: string | undefined;
   readonly logKey: readonly string[];
   readonly entryKey: readonly string[];
 }
 
-export function fsck(program: Command): void {
-  withSharedOptions(
-    program
-      .command('fsck')
-      .description(
-        'check the database, all trajectories, snapshots, facts, oracle answers, the Merkle log and the last checkpoint',
-      )
-      .addOption(checkpointOption)
-      .addOption(logKeyOption)
-      .addOption(entryKeyOption)
-      .addOption(recoveryKeyOption),
-  )
-    .addHelpText('after', 'Negative: the check found a fault. Each finding names its location.')
-    .action(
-      inSession(async (session, options: FsckOptions) => {
-        const signed = await usedCheckpoint(session.storeUrl, options);
-        const kept =
-          signed === undefined
-            ? {}
-            : {
-                checkpoint: readCheckpoint(signed, readKnownLog(session.storeUrl, options.logKey))
-                  .checkpoint,
-              };
-        const { recoveryKey } = {
-          ...rootRecovery(session.storeUrl),
-          ...project()?.effects,
-          ...readRecoveryKey(options.recoveryKey),
+/** `assize verify --database` */
+export async function checkDatabase(session: Session, options: DatabaseOptions): Promise<ExitCode> {
+  const signed = await usedCheckpoint(session.storeUrl, options);
+  const kept =
+    signed === undefined
+      ? {}
+      : {
+          checkpoint: readCheckpoint(signed, readKnownLog(session.storeUrl, options.logKey))
+            .checkpoint,
         };
-        return session.withStore(
-          'readonly',
-          async (store) => {
-            const report = await check(watchedStore(store, session.interruption), {
-              ...kept,
-              ...(options.entryKey.length > 0 && { entryKeys: options.entryKey }),
-              ...(recoveryKey !== undefined && { recoveryKey }),
-              onProgress: (done, total) => session.progress.report('checking entries', done, total),
-            });
-            session.progress.end();
-            const {
-              valid,
-              entries,
-              logged,
-              trajectories,
-              faults,
-              notCompared,
-              answersElsewhere,
-              effects,
-            } = report;
-            if (session.json) session.out.document(report);
-            else {
-              for (const { trajectory_id, fault } of trajectories) {
-                if (fault !== undefined)
-                  session.out.line(
-                    red(line`${trajectory_id} seq ${fault.seq}: ${faultText(fault)}`),
-                  );
-              }
-              for (const { code, detail } of faults)
-                session.out.line(red(line`${detail} (${code})`));
-              for (const each of notComparedLines(notCompared)) session.out.line(each);
-              if (answersElsewhere !== undefined)
-                session.out.line(
-                  line`${yellow('not compared')}: ${counted(answersElsewhere, 'oracle answer')} of imported entries, or of another oracle log`,
-                );
-              if (trajectories.length === 0 && entries > 0) return EXIT.negative;
-              if (effects !== undefined) session.out.line(effectsLine(effects));
-              const sum = line`${counted(entries, 'entry')} in ${counted(trajectories.length, 'trajectory')}, ${logged} of them in the log.`;
-              session.out.line(valid ? green(sum) : red(sum));
-              session.out.line(
-                'checkpoint' in kept
-                  ? line`${valid ? 'No faults found' : 'Faults found'}; compared with the checkpoint of ${counted(Number(kept.checkpoint.size), 'entry')}.`
-                  : line`${valid ? 'No faults found' : 'Faults found'}; no checkpoint to compare with.`,
-              );
-            }
-            return valid ? EXIT.ok : EXIT.negative;
-          },
-          { checkpoint: false },
+  const { recoveryKey } = {
+    ...rootRecovery(session.storeUrl),
+    ...project()?.effects,
+    ...readRecoveryKey(options.recoveryKey),
+  };
+  return session.withStore(
+    'readonly',
+    async (store) => {
+      const report = await check(watchedStore(store, session.interruption), {
+        ...kept,
+        ...(options.entryKey.length > 0 && { entryKeys: options.entryKey }),
+        ...(recoveryKey !== undefined && { recoveryKey }),
+        onProgress: (done, total) => session.progress.report('checking entries', done, total),
+      });
+      session.progress.end();
+      const {
+        valid,
+        entries,
+        logged,
+        trajectories,
+        faults,
+        notCompared,
+        answersElsewhere,
+        effects,
+      } = report;
+      if (session.json) session.out.document(report);
+      else {
+        for (const { trajectory_id, fault } of trajectories) {
+          if (fault !== undefined)
+            session.out.line(red(line`${trajectory_id} seq ${fault.seq}: ${faultText(fault)}`));
+        }
+        for (const { code, detail } of faults) session.out.line(red(line`${detail} (${code})`));
+        for (const each of notComparedLines(notCompared)) session.out.line(each);
+        if (answersElsewhere !== undefined)
+          session.out.line(
+            line`${yellow('not compared')}: ${counted(answersElsewhere, 'oracle answer')} of imported entries, or of another oracle log`,
+          );
+        if (trajectories.length === 0 && entries > 0) return EXIT.negative;
+        if (effects !== undefined) session.out.line(effectsLine(effects));
+        const sum = line`${counted(entries, 'entry')} in ${counted(trajectories.length, 'trajectory')}, ${logged} of them in the log.`;
+        session.out.line(valid ? green(sum) : red(sum));
+        session.out.line(
+          'checkpoint' in kept
+            ? line`${valid ? 'No faults found' : 'Faults found'}; compared with the checkpoint of ${counted(Number(kept.checkpoint.size), 'entry')}.`
+            : line`${valid ? 'No faults found' : 'Faults found'}; no checkpoint to compare with.`,
         );
-      }),
-    );
+      }
+      return valid ? EXIT.ok : EXIT.negative;
+    },
+    { checkpoint: false },
+  );
 }
 
 function effectsLine({ transactions, authentic }: CheckedEffects): Printable {

@@ -157,7 +157,7 @@ export async function lastCheckpoint(storeUrl: string, file?: string): Promise<s
 
 /** The options that name a checkpoint, and the keys that only a checkpoint needs. */
 export interface CheckpointOptions {
-  readonly checkpoint?: string;
+  readonly checkpoint?: string | undefined;
   readonly logKey?: readonly string[];
   readonly witness?: readonly string[];
 }

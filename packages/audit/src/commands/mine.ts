@@ -104,8 +104,8 @@ export function mine(program: Command): void {
     .addHelpText(
       'after',
       '\nExamples:\n' +
-        '  assize mine desk --kind ordering --kind approval\n' +
-        '  assize mine desk --accept bound-3f2a91c0 --write assize.yaml\n\n' +
+        '  assize lab mine desk --kind ordering --kind approval\n' +
+        '  assize lab mine desk --accept bound-3f2a91c0 --write assize.yaml\n\n' +
         'A run is a trajectory, or a session of a gateway: TRAJECTORY#SESSION.\n' +
         'Without --write and --code the accepted rules are printed as lines of a rules file.',
     )

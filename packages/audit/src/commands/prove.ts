@@ -34,7 +34,7 @@ interface ProveOptions extends SharedOptions {
 export function prove(program: Command): void {
   withSharedOptions(
     program
-      .command('prove')
+      .command('proof')
       .description('create or verify a proof that an entry is in the log')
       .argument('<entry>', `${ENTRY_HELP}; with --verify also a file with the entry`)
       .addOption(checkpointOption)
@@ -93,7 +93,7 @@ async function verified(
   entry: string,
   log: ReturnType<typeof readKnownLog>,
 ): Promise<number> {
-  const proof = readBytes(file, 'The proof', 'Create one with assize prove');
+  const proof = readBytes(file, 'The proof', 'Create one with assize bundle proof');
   const payload =
     isPrefix(entry) || (entry.includes('@') && !isFile(entry))
       ? await session.withStore('readonly', (store) => wholePayload(store, entry))

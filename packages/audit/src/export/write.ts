@@ -84,7 +84,7 @@ async function requireAll(
   if (last !== undefined && (await store.logIndex(last.id)) === from + rows.length - 1) return;
   throw new ExportError(
     'bad_export',
-    `The log cannot be exported: an entry from position ${from} on is missing. Find it with assize fsck and restore it from a backup.`,
+    `The log cannot be exported: an entry from position ${from} on is missing. Find it with assize verify --database and restore it from a backup.`,
     { evidence: { from } },
   );
 }

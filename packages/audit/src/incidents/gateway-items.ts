@@ -84,7 +84,7 @@ function callItem(
     return [
       {
         ...{ what, entry, why: 'its agent may have made it, and reported no outcome' },
-        advice: 'look whether it took effect, and settle it: assize calls settle',
+        advice: 'look whether it took effect, and settle it: assize effects calls settle',
       },
     ];
   const undo = undoCallOf(state, { tool, args, result: report.result ?? null });

@@ -31,6 +31,7 @@ import type { Command } from 'commander';
 
 interface Options extends SharedOptions, OpeningOptions {
   readonly all?: boolean;
+  readonly end?: boolean;
   readonly reason: string;
   readonly key?: string;
   readonly by?: string;
@@ -55,33 +56,21 @@ interface Outcome {
 
 const DONE = { halt: 'halted', resume: 'resumed' } as const;
 
-/** Errors that mean that `--all` has nothing to do in a trajectory. */
+/** Errors that mean that there is nothing to do in one of all trajectories. */
 const NOTHING_TO_DO: ReadonlySet<string> = new Set(['concluded', 'already_done']);
 
 export function halt(program: Command): void {
-  register(program, 'halt', 'stop all work on a trajectory until it is resumed').addHelpText(
-    'after',
-    'Negative: a trajectory was not halted, or a delegated trajectory did not adopt the halt; repeat the command to retry.\n' +
-      'Revocations, rejections and outcomes of effects are still recorded. Calls of committed transactions end.',
-  );
-}
-
-export function resume(program: Command): void {
-  register(program, 'resume', 'let work on a halted trajectory go on').addHelpText(
-    'after',
-    'Negative: a trajectory was not resumed, or a delegated trajectory did not adopt the resume; repeat the command to retry.\n' +
-      'A halt that the delegating trajectory made is ended there.',
-  );
-}
-
-function register(program: Command, does: Does, about: string): Command {
-  return withOpeningOptions(
+  withOpeningOptions(
     program
-      .command(does)
-      .description(about)
-      .argument('[trajectory]', `trajectory to ${does}; its delegated trajectories adopt it`)
-      .option('--all', `${does} every trajectory of the store`)
-      .requiredOption('--reason <text>', 'reason; stays in the ledger')
+      .command('halt')
+      .description('stop all work of the store, or on one trajectory; or end a halt')
+      .argument(
+        '[trajectory]',
+        'only this trajectory; its delegated trajectories adopt it (default: every trajectory)',
+      )
+      .option('--end', 'end the halt, so that work goes on')
+      .option('--all', 'every trajectory; --end needs it or the name of one')
+      .option('--reason <text>', 'reason; stays in the ledger', 'none given')
       .option(
         '--key <file>',
         'private key of the holder of --by, or of an anchor (default: the root key of the store)',
@@ -95,30 +84,40 @@ function register(program: Command, does: Does, about: string): Command {
         'without --by: the principal, subject of the short-lived writ',
         'operator',
       ),
-  ).action(
-    inSession((session, options: Options, trajectoryId?: string) => {
-      if ((trajectoryId === undefined) === (options.all !== true))
-        throw new CliError('usage', `Name a trajectory to ${does}, or pass --all.`);
-      const key = keyOrRoot(session.storeUrl, options);
-      const held = heldWrit(session, options, key, does);
-      return session.withStore('existing', async (store) => {
-        const outcomes: Outcome[] = [];
-        await withAssize(store, session.storeUrl, options, async (assize) => {
-          const names = trajectoryId === undefined ? await allOf(assize) : [trajectoryId];
-          for (const name of names) {
-            const writ = held ?? (await ownWrit(store, name, options, key));
-            const changing = changed(assize, name, does, { reason: options.reason, writ });
-            outcomes.push(
-              await (trajectoryId === undefined
-                ? changing.catch((error) => failed(name, error))
-                : changing),
-            );
-          }
+  )
+    .addHelpText(
+      'after',
+      '\nExamples:\n  assize halt\n  assize halt orders --reason "double payments"\n  assize halt --end orders\n\n' +
+        'Negative: the halt was not recorded or not ended, or a delegated trajectory did not adopt it; repeat the command to retry.\n' +
+        'Revocations, rejections and outcomes of effects are still recorded. Calls of committed transactions end.\n' +
+        'A halt that the delegating trajectory made is ended there.',
+    )
+    .action(
+      inSession((session, options: Options, trajectoryId?: string) => {
+        const { all = false, end = false } = options;
+        if (trajectoryId === undefined ? end && !all : all)
+          throw new CliError('usage', 'Name one trajectory, or pass --all.');
+        const does = end ? 'resume' : 'halt';
+        const key = keyOrRoot(session.storeUrl, options);
+        const held = heldWrit(session, options, key);
+        return session.withStore('existing', async (store) => {
+          const outcomes: Outcome[] = [];
+          await withAssize(store, session.storeUrl, options, async (assize) => {
+            const names = trajectoryId === undefined ? await allOf(assize) : [trajectoryId];
+            for (const name of names) {
+              const writ = held ?? (await ownWrit(store, name, options, key));
+              const changing = changed(assize, name, does, { reason: options.reason, writ });
+              outcomes.push(
+                await (trajectoryId === undefined
+                  ? changing.catch((error) => failed(name, error))
+                  : changing),
+              );
+            }
+          });
+          return say(session, outcomes);
         });
-        return say(session, outcomes);
-      });
-    }),
-  );
+      }),
+    );
 }
 
 async function allOf(assize: Assize): Promise<string[]> {
@@ -130,10 +129,9 @@ function heldWrit(
   { storeUrl }: Session,
   { by, anchors }: Options,
   key: KeyPair,
-  does: Does,
 ): WritChain | undefined {
   if (by === undefined) {
-    requireAnchor(storeUrl, anchors, key, `to ${does} without --by`);
+    requireAnchor(storeUrl, anchors, key, 'to halt without --by');
     return undefined;
   }
   const held = readWritFile(by);

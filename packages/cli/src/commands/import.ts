@@ -89,7 +89,7 @@ export function importCommand(program: Command): void {
         'The import skips existing entries, so an interrupted import can be repeated.\n' +
         'Imported entries are marked, and verify does not compare them with the effect log of this store.\n' +
         `${KEPT}\n` +
-        'An imported trajectory calls no tools until: assize store adopt TRAJECTORY.\n' +
+        'An imported trajectory calls no tools until: assize restore adopt TRAJECTORY.\n' +
         'Use --mark only with the export that the entries came from: it also hides a loss of local effect records.\n' +
         'If the export has facts, the command rebuilds the facts of the store from all its entries.\n' +
         'After an interruption, the facts are incomplete until the import is repeated or assize memory rebuild runs.\n' +

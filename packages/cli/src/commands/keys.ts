@@ -15,6 +15,7 @@ import { generateKeys } from 'assize/internal/canon';
 import { formatVerifierKey, type KeyUse, signerKey } from 'assize/internal/merkle';
 import { type Command, Option } from 'commander';
 import { keysChange } from './keys-change.ts';
+import { seal } from './keys-seal.ts';
 
 interface NewOptions extends SharedOptions {
   readonly for: 'log' | 'witness';
@@ -27,7 +28,7 @@ export function keys(program: Command): void {
   const command = program
     .command('keys')
     .description(
-      'create a key that signs checkpoints, show its public key, or change the key of entries',
+      'create, show and change the keys that sign checkpoints and entries, and seal a store',
     );
   withSharedOptions(
     command
@@ -74,6 +75,7 @@ export function keys(program: Command): void {
       }),
     );
   keysChange(command);
+  seal(command);
   withSharedOptions(
     command
       .command('show')

@@ -58,7 +58,7 @@ export function pending(program: Command): void {
   )
     .addHelpText(
       'after',
-      'Calls of agents without a known outcome: assize calls.\nNegative: a trajectory does not verify.',
+      'Calls of agents without a known outcome: assize effects calls.\nNegative: a trajectory does not verify.',
     )
     .action(
       inSession((session, { channel, full = false }: Options, trajectory?: string) =>

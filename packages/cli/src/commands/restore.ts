@@ -27,6 +27,8 @@ import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
 import { openEffects } from '../store/open-effects.ts';
 import { requireFilePath, requireSqlitePath } from '../store/sqlite-store.ts';
+import { adopt } from './restore-adopt.ts';
+import { retire } from './restore-retire.ts';
 
 interface RestoreOptions extends SharedOptions {
   readonly checkpoint?: string;
@@ -44,11 +46,13 @@ interface Checked {
 }
 
 export function restore(program: Command): void {
+  const command = program.command('restore');
+  adopt(command);
+  retire(command);
   withSharedOptions(
-    program
-      .command('restore')
+    command
       .description(
-        'copy a backup to the path of a store, which must be free, after the check of assize fsck',
+        'copy a backup to the path of a store, which must be free, after the check of assize verify --database',
       )
       .argument('<file>', 'a file that assize backup wrote')
       .addOption(checkpointOption)
@@ -59,7 +63,7 @@ export function restore(program: Command): void {
       'after',
       'If there is a checkpoint, the backup must have all of its entries.\n' +
         'A backup of a store with an archive needs a copy of that archive: as <store file>.archive, or by --archive.\n' +
-        'Before a runtime with tools opens the restored store, retire the old one: assize store retire.\n' +
+        'Before a runtime with tools opens the restored store, retire the old one: assize restore retire.\n' +
         'Negative: the check found a fault, and nothing is restored.',
     )
     .action(
@@ -174,6 +178,6 @@ function print(
       ),
     );
   out.line(
-    line`The copy calls no tools. Retire the old store, if it still exists (assize store retire), then run assize store adopt.`,
+    line`The copy calls no tools. Retire the old store, if it still exists (assize restore retire), then run assize restore adopt.`,
   );
 }

@@ -108,7 +108,7 @@ export function serve(program: Command): void {
         try {
           if ((await store.sealState()) === 'absent')
             note(
-              'The store is not sealed, so who can write to its database can add entries, approvals too. Stop its processes, and seal it with assize store seal.',
+              'The store is not sealed, so who can write to its database can add entries, approvals too. Stop its processes, and seal it with assize keys seal.',
             );
           const file = rulesOf(config);
           const rules = file?.rules;

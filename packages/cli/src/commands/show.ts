@@ -27,6 +27,7 @@ import {
 import type { Command } from 'commander';
 import { answersOf, type NamedAnswer } from '../store/oracle-answers.ts';
 import { projectWords } from '../store/project-domains.ts';
+import { printAnswerOf } from './oracle-answer.ts';
 
 interface Options extends SharedOptions {
   readonly blobs?: boolean;
@@ -36,17 +37,27 @@ export function show(program: Command): void {
   withSharedOptions(
     program
       .command('show')
-      .description('show an entry with its payload')
-      .argument('<entry>', ENTRY_HELP)
+      .description(
+        'show an entry with its verdict and payload, or the recorded answer of an oracle key',
+      )
+      .argument('<entry>', `${ENTRY_HELP}; or an oracle key, as in assize memory explain`)
       .option(
         '--blobs',
         'also print referenced values: large and sensitive ones, and answers of the oracle log',
       ),
   )
-    .addHelpText('after', 'Negative: the entry does not hash to its id, or is damaged.')
+    .addHelpText(
+      'after',
+      'For judge votes, the oracle log has the first 32 attempts without their content: a code and a length.\n' +
+        'failed: the call threw or timed out. refused: the answer was not a possible one.\n' +
+        'superseded: another answer was recorded first. erased: an entry erased the attempt.\n' +
+        'Negative: the entry does not hash to its id, or is damaged.',
+    )
     .action(
-      inSession(({ json, out, withStore }, options: Options, named: string) =>
-        withStore('readonly', async (store) => {
+      inSession((session, options: Options, named: string) =>
+        session.withStore('readonly', async (store) => {
+          if (await printAnswerOf(session, store, named)) return EXIT.ok;
+          const { json, out } = session;
           const row = await entryNamed(store, named);
           const values = options.blobs === true;
           const entry = await entryView(store, row, {

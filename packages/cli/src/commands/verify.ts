@@ -1,3 +1,4 @@
+import { type AuditOptions, auditLog } from '@assize/audit/internal/commands/audit.ts';
 import {
   type DeepOptions,
   domainsFor,
@@ -6,6 +7,8 @@ import {
   replayDeeply,
   requireDomains,
 } from '@assize/audit/internal/commands/deep-replay-text.ts';
+import { checkDatabase } from '@assize/audit/internal/commands/fsck.ts';
+import { logKeyOption } from '@assize/audit/internal/commands/log-files.ts';
 import {
   CliError,
   domainOption,
@@ -17,9 +20,11 @@ import {
   inSession,
   line,
   type Output,
+  type RecoveryKeyOptions,
+  recoveryKeyOption,
   red,
+  repeatable,
   type Session,
-  type SharedOptions,
   watchedStore,
   withSharedOptions,
   yellow,
@@ -30,9 +35,9 @@ import type { SealState, Store } from 'assize/internal/stores';
 import { counted, shortId } from 'assize/internal/views';
 import type { Command } from 'commander';
 
-interface Options extends SharedOptions, DeepOptions {
+interface Options extends AuditOptions, DeepOptions, RecoveryKeyOptions {
   readonly deep?: boolean;
-  readonly entryKey: readonly string[];
+  readonly database?: boolean;
 }
 
 export function verify(program: Command): void {
@@ -43,22 +48,38 @@ export function verify(program: Command): void {
       .argument('[trajectory...]', 'only these trajectories (default: all)')
       .option('--deep', 'also run their domains again, and compare every ruling, change and cost')
       .addOption(domainOption)
-      .addOption(entryKeyOption)
       .option(
         '--changed-domain',
         'with --deep: run the last domain of the recorded name, even with another hash',
-      ),
+      )
+      .option(
+        '--database',
+        'check the whole database: also snapshots, facts, oracle answers, the Merkle log and the last checkpoint',
+      )
+      .addOption(
+        repeatable(
+          '--checkpoint <file>',
+          'two: check that they and the store belong to one append-only log; one with --database: the last (default: <store file>.checkpoint)',
+        ),
+      )
+      .addOption(logKeyOption)
+      .addOption(entryKeyOption)
+      .addOption(recoveryKeyOption),
   )
     .addHelpText(
       'after',
       'Negative: a trajectory does not verify, and its first faulty entry is named. With --deep: or a result differs.\n' +
         'Decisions of writs, policies, budgets and humans are taken as recorded, and counted.\n' +
         'A chain alone does not show that its last entries were removed.\n' +
-        'assize fsck checks whether erased bytes remain in the file of the store.',
+        'assize verify --database also checks whether erased bytes remain in the file of the store.',
     )
     .action(
       inSession(async (session, options: Options, named: readonly string[]) => {
-        requireDeep(options);
+        requireFitting(options, named);
+        const { database, checkpoint } = options;
+        if (database === true)
+          return checkDatabase(session, { ...options, checkpoint: checkpoint[0] });
+        if (checkpoint.length > 0) return auditLog(session, options);
         return session.withStore('readonly', async (store) => {
           for (const trajectory of named) await headOf(store, trajectory);
           const wanted = named.length === 0 ? await allOf(store) : [...new Set(named)];
@@ -94,12 +115,26 @@ export function verify(program: Command): void {
     );
 }
 
-function requireDeep({ deep = false, changedDomain = false, domain }: Options): void {
-  if (deep || (!changedDomain && domain.length === 0)) return;
-  throw new CliError(
-    'usage',
-    'The options --domain and --changed-domain need --deep. Pass --deep too.',
-  );
+/** @throws CliError `usage` */
+function requireFitting(options: Options, named: readonly string[]): void {
+  const { deep = false, changedDomain = false, domain, database = false, checkpoint } = options;
+  if (!deep && (changedDomain || domain.length > 0))
+    throw new CliError(
+      'usage',
+      'The options --domain and --changed-domain need --deep. Pass --deep too.',
+    );
+  const isWhole = database || checkpoint.length > 0;
+  if (isWhole && (deep || named.length > 0))
+    throw new CliError(
+      'usage',
+      'The options --database and --checkpoint check the whole store. Omit --deep and the trajectories.',
+    );
+  if (database && checkpoint.length > 1)
+    throw new CliError('usage', 'The option --database takes one checkpoint. Omit the others.');
+  if (!isWhole && options.logKey.length > 0)
+    throw new CliError('usage', 'The option --log-key needs --database or --checkpoint. Pass one.');
+  if (!database && options.recoveryKey !== undefined)
+    throw new CliError('usage', 'The option --recovery-key needs --database. Pass it too.');
 }
 
 async function allOf(store: Store): Promise<string[]> {
@@ -126,7 +161,7 @@ function sealLine(
   entries: number,
 ): ReturnType<typeof line> {
   if (seals === 'absent')
-    return line`Not sealed: who can write to the database can add entries. Seal it with assize store seal.`;
+    return line`Not sealed: who can write to the database can add entries. Seal it with assize keys seal.`;
   if (seals === 'unchecked') return line`Sealed, not checked: no root key.`;
   // An entry without its seal ends the verified part of its trajectory.
   const isWhole = reports.every(({ fault }) => fault?.code !== 'unsealed');

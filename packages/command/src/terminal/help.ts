@@ -14,6 +14,18 @@ export const helpOptions: Partial<Help> = {
   },
 };
 
+/** The form of a help that lists some of the commands. After a typing error all are suggested. */
+export function listing(isListed: (command: Command) => boolean): Partial<Help> {
+  return {
+    ...helpOptions,
+    visibleCommands(this: Help, of) {
+      const all = Help.prototype.visibleCommands.call(new Help(), of);
+      // The library prepares a help before it shows it, and none for suggestions.
+      return this.helpWidth === undefined ? all : all.filter(isListed);
+    },
+  };
+}
+
 /** Wraps the texts below the options too, for this command and its subcommands. */
 export function wrapHelp(program: Command): void {
   program.on(

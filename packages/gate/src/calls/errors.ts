@@ -15,7 +15,7 @@ export type CallErrorCode =
   | 'call_pending'
   /**
    * The call was begun, and its outcome is not known, so it is not made again. Look whether it took
-   * effect, and settle it: `assize calls settle`, or at a server `assize api calls.settle`.
+   * effect, and settle it: `assize effects calls settle`, or at a server `assize api calls.settle`.
    * Evidence `{call}`.
    */
   | 'call_in_doubt'

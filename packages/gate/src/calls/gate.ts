@@ -672,7 +672,7 @@ export function errorOf(end: Exclude<CallEnd<unknown>, { readonly end: 'done' }>
       evidence: { call },
     });
   if (end.end === 'doubt') {
-    const how = 'assize calls settle, or at a server with assize api calls.settle';
+    const how = 'assize effects calls settle, or at a server with assize api calls.settle';
     const then =
       end.settled === undefined ? `. See whether it took effect, and settle it with ${how}.` : '.';
     return new CallError(

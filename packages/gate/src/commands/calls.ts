@@ -41,8 +41,8 @@ export function calls(program: Command): void {
   )
     .addHelpText(
       'after',
-      '\nExamples:\n  assize calls\n  assize calls calls --json\n' +
-        '  assize calls settle may.call-2 --outcome done --evidence "payment 17" --as manager:grace\n\n' +
+      '\nExamples:\n  assize effects calls\n  assize effects calls calls --json\n' +
+        '  assize effects calls settle may.call-2 --outcome done --evidence "payment 17" --as manager:grace\n\n' +
         'A call is open from its beginning until its report. It is in doubt if its agent reported that it does not know the outcome,\n' +
         'or has been silent for ten minutes. Other open calls may be in progress.\n' +
         'Negative: a trajectory does not verify.',
@@ -105,7 +105,9 @@ function print({ out, again }: Session, found: readonly FoundCall[]): void {
   const by = onlyCounselor(project()) ?? 'PRINCIPAL';
   out.line(line`Look whether a call in doubt took effect, and record it. Nothing is called:`);
   out.line(
-    dim(line`assize calls settle ${id} --outcome done|failed --evidence TEXT --as ${by}${again}`),
+    dim(
+      line`assize effects calls settle ${id} --outcome done|failed --evidence TEXT --as ${by}${again}`,
+    ),
   );
 }
 
@@ -114,7 +116,7 @@ function settle(command: Command): void {
     command
       .command('settle')
       .description('record what a person found out about a call in doubt')
-      .argument('<call>', 'id of the call, as listed by assize calls')
+      .argument('<call>', 'id of the call, as listed by assize effects calls')
       .addOption(
         new Option('--outcome <outcome>', 'failed: the call was not made, or it had no effect')
           .choices(['done', 'failed'])
@@ -130,7 +132,7 @@ function settle(command: Command): void {
   )
     .addHelpText(
       'after',
-      '\nExample:\n  assize calls settle may.call-2 --outcome done --evidence "payment 17" --as manager:grace\n\n' +
+      '\nExample:\n  assize effects calls settle may.call-2 --outcome done --evidence "payment 17" --as manager:grace\n\n' +
         'Nothing is called. The command signs a writ for one report with the root key of the store.\n' +
         'Negative: the report is rejected. The call is closed or unknown, or its agent has been silent for less than ten minutes.\n' +
         'A process that can read the root key can settle under any name.',
@@ -172,7 +174,7 @@ async function trajectoryOf(
   if (one === undefined)
     throw new CliError(
       'not_found',
-      `No trajectory has an open call ${call}. List open calls with assize calls.`,
+      `No trajectory has an open call ${call}. List open calls with assize effects calls.`,
     );
   if (other === undefined) return one.trajectoryId;
   const names = found.map(({ trajectoryId }) => trajectoryId).join(', ');

@@ -65,7 +65,7 @@ describe.skipIf(claudeProgram() === undefined)(
       expect(pushed()).not.toBe(before);
 
       const mine = (more: string): string =>
-        guide.sh(`assize mine --kind allow --min-support 1 ${CONFIG} ${more}`);
+        guide.sh(`assize lab mine --kind allow --min-support 1 ${CONFIG} ${more}`);
       const { candidates } = JSON.parse(mine('--json'));
       const proposed = candidates.map(({ statement }: { statement: string }) => statement);
       expect(proposed.sort()).toEqual([

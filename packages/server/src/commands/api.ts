@@ -6,6 +6,7 @@ import {
   type ExitCode,
   inSession,
   jsonFault,
+  listing,
   replaceFile,
   type Session,
   type StorelessOptions,
@@ -36,7 +37,9 @@ interface Options extends StorelessOptions {
 export function api(program: Command): void {
   const command = program
     .command('api')
-    .description('call an operation of a server; prints its JSON');
+    .description('call an operation of a server; prints its JSON')
+    .configureHelp(listing(() => false))
+    .addHelpText('after', `\nOperations: ${OPERATIONS.map(({ id }) => id).join(', ')}.`);
   for (const one of OPERATIONS) addOperation(command, one);
 }
 

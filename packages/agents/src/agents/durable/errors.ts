@@ -3,7 +3,7 @@ import { AssizeError } from 'assize/internal/base';
 export type RunErrorCode =
   /**
    * The run has taken all its turns. Look for an agent that never finishes, and give more turns
-   * with `assize runs retry`.
+   * with `assize run retry`.
    */
   'turns_used';
 

@@ -106,7 +106,7 @@ export class RunRecords {
       if (isEnded(run))
         throw new RunError(
           'wrong_state',
-          `The run of ${trajectoryId} has ended as ${run.status}. See its end with assize runs show.`,
+          `The run of ${trajectoryId} has ended as ${run.status}. See its end with assize run show.`,
           {
             evidence: { trajectory: trajectoryId, status: run.status },
           },
@@ -151,7 +151,7 @@ export class RunRecords {
     if (found !== undefined) return found;
     throw new RunError(
       'not_found',
-      `The store has no durable run of ${trajectoryId}. List runs with assize runs list.`,
+      `The store has no durable run of ${trajectoryId}. List runs with assize run list.`,
       {
         evidence: { trajectory: trajectoryId },
       },

@@ -234,7 +234,7 @@ async function rowsOf(store: LogStore, from: number, count: number): Promise<Ent
     const page = await store.logged(from + rows.length, Math.min(PAGE, count - rows.length));
     if (page.length === 0)
       throw refused(
-        `The log has lost entries after position ${from + rows.length}. Check the store with assize fsck.`,
+        `The log has lost entries after position ${from + rows.length}. Check the store with assize verify --database.`,
       );
     rows.push(...page);
   }
@@ -264,7 +264,7 @@ async function requireInCheckpoint(
   );
   if (verifyInclusion({ index: from, size, leafHash: leaves[0]!, root }, proof)) return;
   throw refused(
-    `The entries from position ${from} of the log on are not those of the checkpoint. Check the store with assize fsck.`,
+    `The entries from position ${from} of the log on are not those of the checkpoint. Check the store with assize verify --database.`,
   );
 }
 
@@ -290,7 +290,9 @@ async function blobsOf(
     // An earlier segment has the blob.
     if (isMarker(text)) return undefined;
     if (hashText(text) !== hash || text.includes('\n'))
-      throw refused(`The text of the blob ${hash} was changed. Check the store with assize fsck.`);
+      throw refused(
+        `The text of the blob ${hash} was changed. Check the store with assize verify --database.`,
+      );
     blobs.push({ hash, text });
     return text;
   };

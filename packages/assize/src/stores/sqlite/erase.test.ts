@@ -315,7 +315,7 @@ test.each([
       retryable: true,
       evidence: { path, sqlite: errcode },
       message: expect.stringMatching(
-        /the size of the file as free space.*open the store for writing.*assize fsck/,
+        /the size of the file as free space.*open the store for writing.*assize verify --database/,
       ),
     });
     expect([await store.blob(hash), await store.erasedBy(hash)]).toEqual([undefined, BY]);

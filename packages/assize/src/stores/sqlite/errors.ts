@@ -96,7 +96,7 @@ export function notScrubbedError(path: string, cause: unknown): StoreError {
     : 'The rewrite needs the size of the file as free space, there and in the folder for temporary files: free the space';
   return new StoreError(
     'store_not_scrubbed',
-    `The erasure is committed, but erased bytes may remain in ${path}, which could not be rewritten (${reason(cause)}). ${todo}, open the store for writing, and check with \`assize fsck\`.`,
+    `The erasure is committed, but erased bytes may remain in ${path}, which could not be rewritten (${reason(cause)}). ${todo}, open the store for writing, and check with \`assize verify --database\`.`,
     { evidence: { path, ...evidenceOf(cause) }, retryable: true, cause },
   );
 }

@@ -43,9 +43,7 @@ interface Options extends SharedOptions, ResponseOptions {
 }
 
 export function blast(program: Command): void {
-  // Options after `carry-out` are its own, also those that both commands have.
-  program.enablePositionalOptions();
-  const command = program.command('blast').enablePositionalOptions();
+  const command = program.command('blast');
   carryOutCommand(command);
   withActingOptions(
     command

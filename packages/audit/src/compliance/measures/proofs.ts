@@ -33,7 +33,7 @@ export const BUNDLE_PERSON: Proof = {
 };
 export const VERIFY: Proof = { command: 'assize verify', api: 'POST /v1/verify' };
 export const COMPARE_CHECKPOINTS: Proof = {
-  command: 'assize audit --checkpoint OLD --checkpoint NEW',
+  command: 'assize verify --checkpoint OLD --checkpoint NEW',
   api: 'GET /v1/checkpoints/latest',
 };
-export const CHECK_STORE: Proof = { command: 'assize fsck', api: 'GET /v1/export' };
+export const CHECK_STORE: Proof = { command: 'assize verify --database', api: 'GET /v1/export' };

@@ -48,7 +48,7 @@ export const VERIFIED: Measure = {
       status: 'gap',
       figure: `${plural(faults.length, 'fault', 'faults')}. The first: ${place}${first.detail} (${first.code})`,
       remedy:
-        'List all faults with assize fsck, and restore the entries from a backup. Treat it as an incident.',
+        'List all faults with assize verify --database, and restore the entries from a backup. Treat it as an incident.',
     };
   },
 };

@@ -113,7 +113,7 @@ function print(
     out.line(line`${when}, settled by ${dim(witness.strategy)}${by}`);
     // A human decision is an entry, and has no theta.
     if (witness.theta !== undefined && witness.judge !== undefined)
-      out.line(line`judge vote: assize oracle ${witness.judge}`);
+      out.line(line`judge vote: assize show ${witness.judge}`);
     out.table(
       [
         { title: '' },

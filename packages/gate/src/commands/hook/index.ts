@@ -12,7 +12,7 @@ import { DEFAULTS, runHookLine, WAIT_SECONDS_MAX } from './hook-line.ts';
 /** `assize hook`, as the help shows it. `main.ts` runs its commands without this program. */
 export function hook(program: Command): void {
   const command = program
-    .command('hook')
+    .command('hook', { hidden: true })
     .description('answer an event of the hooks of an agent program');
   for (const [agent, name] of [
     ['codex', 'Codex'],

@@ -180,7 +180,7 @@ export class TransactionEngine {
     if (await this.ports.ledger.isElsewhere(trajectoryId))
       throw new EffectError(
         'imported_trajectory',
-        `The trajectory ${trajectoryId} was imported, and this store calls no tools for it: the store that it came from may call them too. Retire that store (assize store retire), then run assize store adopt ${trajectoryId} here.`,
+        `The trajectory ${trajectoryId} was imported, and this store calls no tools for it: the store that it came from may call them too. Retire that store (assize restore retire), then run assize restore adopt ${trajectoryId} here.`,
         { evidence: { trajectoryId } },
       );
     this.#own.add(trajectoryId);

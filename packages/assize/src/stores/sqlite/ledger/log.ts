@@ -38,7 +38,7 @@ export function prepareIntegrate(
     if (positions.includes(undefined))
       throw new StoreError(
         'store_corrupt',
-        'An entry of the log is missing in the store. Check the store with assize fsck.',
+        'An entry of the log is missing in the store. Check the store with assize verify --database.',
         {},
       );
     leaves.forEach(({ hash }, i) => void requireRows(leaf.run(size + i, positions[i]!, hash), 1));

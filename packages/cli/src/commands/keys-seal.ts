@@ -29,7 +29,7 @@ export function seal(program: Command): void {
   )
     .addHelpText(
       'after',
-      '\nExamples:\n  assize store seal\n\n' +
+      '\nExamples:\n  assize keys seal\n\n' +
         'A store that was created with a root key is sealed from its first entry. An older store takes entries\n' +
         'without seals until this command has sealed it. From then on only processes with the root key write entries.\n' +
         'If a program without the root key wrote to it meanwhile, or an entry was inserted, the command names the first\n' +

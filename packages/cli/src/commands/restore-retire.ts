@@ -10,7 +10,7 @@ import { integrateLog, type LoggedTransaction } from 'assize/internal/ledger';
 import { systemClock } from 'assize/internal/oracle';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { openEffects } from '../../store/open-effects.ts';
+import { openEffects } from '../store/open-effects.ts';
 
 interface RetireOptions extends SharedOptions {
   readonly reason: string;

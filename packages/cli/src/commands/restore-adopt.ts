@@ -31,8 +31,8 @@ export function adopt(program: Command): void {
   )
     .addHelpText(
       'after',
-      '\nExamples:\n  assize store adopt --reason "restored after a disk failure"\n  assize store adopt orders --reason "moved from the old server"\n\n' +
-        'Retire the original first (assize store retire): two stores with the same entries make the same calls.\n' +
+      '\nExamples:\n  assize restore adopt --reason "restored after a disk failure"\n  assize restore adopt orders --reason "moved from the old server"\n\n' +
+        'Retire the original first (assize restore retire): two stores with the same entries make the same calls.\n' +
         'A file that was moved within its file system is no copy.',
     )
     .action(
@@ -69,7 +69,7 @@ export function adopt(program: Command): void {
             else out.line(line`This store is in its place. It needs no adoption.`);
             for (const name of idle)
               out.line(
-                line`The imported trajectory ${name} still calls none: assize store adopt ${name}`,
+                line`The imported trajectory ${name} still calls none: assize restore adopt ${name}`,
               );
             return EXIT.ok;
           }),
