@@ -4,12 +4,14 @@
  */
 import { createHash } from 'node:crypto';
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { type DefaultTheme, defineConfig } from 'vitepress';
 import { defineWords } from './glossary.ts';
 
 const docs = join(import.meta.dirname, '..');
 const REPOSITORY = 'https://github.com/assize/assize';
+/** Recorded examples and rows of codes, which a search leaves out: they have words of any question. */
+const RECORDED = /^```(?:json|sh|txt)$[\s\S]*?^```$|^\| \d{3} .*$/gm;
 /** Scripts of the documents, by the name of the file that replaces each. */
 const scripts = new Map<string, string>();
 
@@ -29,6 +31,7 @@ export default defineConfig({
       // The compiler of the pages drops a line break between two elements.
       md.renderer.rules['softbreak'] = () => ' ';
       md.core.ruler.push('outside_links', linkOutside);
+      md.core.ruler.push('code_addresses', addressCodes);
       defineWords(md, readFileSync(join(docs, 'glossary.md'), 'utf8'));
     },
   },
@@ -36,7 +39,11 @@ export default defineConfig({
     outline: [2, 3],
     search: {
       provider: 'local',
-      options: { miniSearch: { searchOptions: { boost: { title: 4, text: 1, titles: 2 } } } },
+      options: {
+        miniSearch: { searchOptions: { boost: { title: 4, text: 1, titles: 2 } } },
+        _render: (text, env, md) =>
+          md.render(/generated/.test(env.relativePath) ? text.replaceAll(RECORDED, '') : text, env),
+      },
     },
     sidebar: [
       ...sidebarOf(readFileSync(join(docs, 'README.md'), 'utf8')),
@@ -66,7 +73,10 @@ function sidebarOf(readme: string): DefaultTheme.SidebarItem[] {
     .map((part) => {
       const [text = ''] = part.split('\n');
       const links = [...part.matchAll(/\[([^\]]+)\]\((?!\.\.|https?:)([^)#]+)\.md\)/g)];
-      const items = links.map(([, name = '', link]) => ({ text: titled(name), link: `/${link}` }));
+      const items = links.map(([, name = '', link = '']) => ({
+        text: titled(name),
+        link: `/${link.replace(/README$/, 'index')}`,
+      }));
       return { text, items, collapsed: false };
     });
 }
@@ -76,7 +86,7 @@ function generatedItems(): DefaultTheme.SidebarItem[] {
   return globSync('reference/generated/*.md', { cwd: docs })
     .sort()
     .map((file) => ({
-      text: titled(basename(file, '.md')),
+      text: readFileSync(join(docs, file), 'utf8').split('\n', 1)[0]?.slice(2),
       link: `/${file.replace(/\.md$/, '')}`,
     }));
 }
@@ -84,6 +94,16 @@ function generatedItems(): DefaultTheme.SidebarItem[] {
 function titled(name: string): string {
   const words = name.replaceAll('-', ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** Gives the row of each code of errors.md the address that problem documents name. */
+function addressCodes(state: { tokens: any[]; env: { relativePath?: string } }): void {
+  if (state.env.relativePath !== 'errors.md') return;
+  for (const [n, token] of state.tokens.entries()) {
+    const [first] = state.tokens[n + 2]?.children ?? [];
+    if (token.type === 'tr_open' && first?.type === 'code_inline')
+      token.attrSet('id', first.content);
+  }
 }
 
 /** Gives a link to a file beside the pages its address in the repository. */
