@@ -14,7 +14,7 @@ const LIMITS: Readonly<Record<string, readonly [lines: number, tokens: number]>>
   assize: [89.8, 545.2],
   '@assize/postgres': [8.4, 39.5],
   '@assize/command': [5.3, 31.1],
-  '@assize/cli': [13.6, 84.5],
+  '@assize/cli': [13.7, 85.3],
   '@assize/server': [14.4, 97.4],
   '@assize/testing': [15.5, 133],
   '@assize/gate': [32.3, 235],

@@ -35,6 +35,7 @@ import { openStore, sealKeys } from 'assize/internal/stores';
 import { type Command, InvalidArgumentError } from 'commander';
 import { builtConsole, builtDocs, bundleVerifiers } from '../files/built-console.ts';
 import { projectDomains } from '../store/project-domains.ts';
+import { isStartedOver, letIn, startOver } from './serve-dev.ts';
 
 interface Options extends SharedOptions {
   readonly config?: string;
@@ -44,6 +45,7 @@ interface Options extends SharedOptions {
   readonly signIn?: string;
   readonly tour?: boolean;
   readonly fresh?: boolean;
+  readonly dev?: boolean;
 }
 
 export function serve(program: Command): void {
@@ -60,7 +62,8 @@ export function serve(program: Command): void {
       )
       .option('--sign-in <principal>', 'print a link that signs this principal in, once')
       .option('--tour', 'serve sample worlds from ./assize-tour.db, and say what to try')
-      .option('--fresh', 'with --tour: start the sample worlds over'),
+      .option('--fresh', 'with --tour: start the sample worlds over')
+      .option('--dev', 'serve a throw-away store, and start over when a file changes'),
   )
     .addHelpText(
       'after',
@@ -81,10 +84,16 @@ export function serve(program: Command): void {
         }
         if (options.fresh === true)
           throw new CliError('usage', '--fresh belongs to --tour. Pass both, or neither.');
+        const isDev = options.dev === true;
+        if (isDev && !isStartedOver()) {
+          await startOver(interruption);
+          return EXIT.ok;
+        }
         const loaded =
           project() ?? (await loadConfig({ store: storeUrl, archive: options.archive }));
         const config = {
           ...loaded,
+          ...(isDev && { store: 'memory:' }),
           server: {
             ...loaded.server,
             ...(options.port !== undefined && { port: options.port }),
@@ -132,6 +141,7 @@ export function serve(program: Command): void {
           else {
             out.line(line`Assize listens on ${bold(serving.url)}`);
             if (link !== undefined) out.line(line`Sign in, once: ${link}`);
+            if (isDev) await letIn(serving, config, out);
           }
           try {
             await Promise.race([stopped(interruption), serving.lost]);

@@ -35,13 +35,16 @@ export function nextSteps(
   if (rules) return [...enter, ...install, ...RULES_STEPS];
   return [
     ...enter,
-    ...(isNew('package.json') ? [] : ['npm pkg set type=module scripts.test="vitest run"']),
+    ...(isNew('package.json')
+      ? []
+      : ['npm pkg set type=module scripts.test="vitest run" scripts.dev="assize serve --dev"']),
     ...install,
     ...(forWork.length > 0 ? [`npm install --save-dev ${forWork.join(' ')}`] : []),
     'npm test',
     'npx assize create expenses',
-    `npx assize propose expenses pay --role clerk --args '{"to":"ada","cents":500}' --as agent:scout`,
+    `npx assize propose expenses pay --args '{"to":"ada","cents":500}' --as agent:scout`,
     'npx assize log expenses',
+    'npm run dev',
   ];
 }
 

@@ -1,0 +1,70 @@
+/**
+ * `assize serve --dev`: a project on a throw-away store. The server starts over when a file of the
+ * project changes, so a changed rule needs no new version.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { watch, writeFileSync } from 'node:fs';
+import { line, note, type Output } from '@assize/command';
+import { COMMAND_LINE } from '@assize/command/operation';
+import type { Serving } from '@assize/server/internal';
+import { addMicros } from 'assize/internal/canon';
+import type { ResolvedConfig } from 'assize/internal/config';
+import { systemClock } from 'assize/internal/oracle';
+
+/** What a change of a project is: not the data that its tools write. */
+const SOURCE =
+  /^(?!(?:.*\/)?(?:node_modules|\.[^/]*)\/).*(?:\.[cm]?[jt]s|\.ya?ml|assize\.config\.json)$/;
+/** An editor writes a file in several steps. */
+const SETTLE_MS = 100;
+const DAY_MICROS = 86_400_000_000;
+
+/** Whether this process is the server that another process starts over. */
+export const isStartedOver = (): boolean => process.connected === true;
+
+/**
+ * Runs this command in a process of its own, and again after each change. A server that could not
+ * start has said why, and waits for the next change.
+ */
+export async function startOver(interruption: AbortSignal): Promise<void> {
+  let change = Promise.withResolvers<void>();
+  let timer: NodeJS.Timeout | undefined;
+  const watcher = watch('.', { recursive: true }, (_, file) => {
+    if (file === null || !SOURCE.test(file)) return;
+    clearTimeout(timer);
+    timer = setTimeout(() => change.resolve(), SETTLE_MS);
+  });
+  watcher.on('error', (error) => note(`Changes are not seen: ${error.message}`));
+  interruption.addEventListener('abort', () => change.resolve(), { once: true });
+  while (!interruption.aborted) {
+    change = Promise.withResolvers();
+    const server = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
+    const ended = once(server, 'exit');
+    await change.promise;
+    server.kill('SIGTERM');
+    await ended;
+  }
+  clearTimeout(timer);
+  watcher.close();
+}
+
+/** Lets everybody in: a link for each person, and a file with a token for each agent. */
+export async function letIn(serving: Serving, config: ResolvedConfig, out: Output): Promise<void> {
+  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
+  for (const [name, { kinds }] of config.principals) {
+    if (!kinds.includes('agent')) {
+      out.line(line`${name} signs in, once: ${await serving.signInLink(name)}`);
+      continue;
+    }
+    const created = systemClock.now();
+    const { token } = await serving.service.tokens.create({
+      ...{ principal: name, kinds, created, expires: addMicros(created, DAY_MICROS) },
+      by: COMMAND_LINE,
+    });
+    const file = `${name.replaceAll(/\W/g, '-')}.token`;
+    writeFileSync(file, token, { mode: 0o600 });
+    out.line(line`${name} has its token in ${file}`);
+  }
+}
