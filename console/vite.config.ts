@@ -1,7 +1,7 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
-/** What the inbox does not need before it shows its list. */
+/** Code that the inbox does not need before it shows its list. */
 const LATER =
   /floating-ui|number-format|@noble|\/(?:Autocomplete|Combobox|Menu|Modal|NumberInput|Popover|Radio|ScrollArea|Select|Table|Textarea|Tooltip)|remove-scroll|notifications\/|spotlight\/|\/schema-form|\/pages\/(?:agents|audit|incidents|memory|standing|timeline|what-if)/;
 

@@ -9,7 +9,7 @@ interface OverlaysProps {
   readonly again: () => void;
 }
 
-/** What stands above a page at times. Its code loads after the page is shown. */
+/** Parts above a page. Their code loads after the page is shown. */
 export default function Overlays({ ended, again }: OverlaysProps) {
   return (
     <>

@@ -16,7 +16,7 @@ import { usePageTitle } from './page-title.ts';
 import { pagesFor } from './pages.ts';
 import classes from './shell.module.css';
 
-/** What a page can be read without. Its code loads after that of the page. */
+/** Parts that a page can be read without. Their code loads after that of the page. */
 const Overlays = lazy(() => import('./overlays.tsx'));
 const PersonMenu = lazy(() => import('./person-menu.tsx'));
 

@@ -12,7 +12,7 @@ import { addMicros } from 'assize/internal/canon';
 import type { ResolvedConfig } from 'assize/internal/config';
 import { systemClock } from 'assize/internal/oracle';
 
-/** What a change of a project is: not the data that its tools write. */
+/** A file of a project that is not data of its tools. */
 const SOURCE =
   /^(?!(?:.*\/)?(?:node_modules|\.[^/]*)\/).*(?:\.[cm]?[jt]s|\.ya?ml|assize\.config\.json)$/;
 /** An editor writes a file in several steps. */
