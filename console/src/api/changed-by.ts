@@ -19,10 +19,14 @@ export function entriesOf(trajectory: string): { readonly changedBy: ChangedBy }
   return { changedBy: (event) => event.trajectory_id === trajectory };
 }
 
+/** The world that records stops and pauses of agents. */
+export const AGENTS = 'assize:agents';
+
 /** For proposals that wait: new and decided ones, halts, revocations, upgrades and erasures. */
 export const decisions: { readonly changedBy: ChangedBy } = { changedBy: isAboutDecisions };
 
-function isAboutDecisions({ kind, resolves, action }: LogEvent): boolean {
+function isAboutDecisions({ kind, resolves, action, trajectory_id }: LogEvent): boolean {
+  if (trajectory_id === AGENTS) return true;
   if (resolves !== undefined || action?.startsWith('assize.') === true) return true;
   // A final answer voids what waits.
   return kind === 'pending_approval' || kind === 'delegation';
@@ -36,7 +40,7 @@ export const oneDecision: { readonly changedBy: ChangedBy } = {
       | undefined;
     if (known !== undefined && known.status !== 'pending') return false;
     const trajectory = known?.approval?.trajectory_id ?? event.trajectory_id;
-    return event.trajectory_id === trajectory && isAboutDecisions(event);
+    return [trajectory, AGENTS].includes(event.trajectory_id) && isAboutDecisions(event);
   },
 };
 

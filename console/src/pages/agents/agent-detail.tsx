@@ -2,7 +2,7 @@ import { Alert, Anchor, Button, Group, Stack, Table, Text, Title } from '@mantin
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import { entriesOf } from '../../api/changed-by.ts';
+import { AGENTS, entriesOf } from '../../api/changed-by.ts';
 import { api, dataOf } from '../../api/client.ts';
 import { codeOf } from '../../api/problem.ts';
 import { timelineHref } from '../../parts/addresses.ts';
@@ -34,9 +34,6 @@ interface Grant {
 
 /** Worlds at first, and more at each step. The amounts of each are a request. */
 const WORLDS_STEP = 10;
-
-/** The world with the stops of agents. */
-const AGENTS = 'assize:agents';
 
 /** One agent: whether it may act, what it did last, and what it spent in its worlds. */
 export function AgentDetail({ agent }: { readonly agent: Agent }) {
@@ -168,7 +165,7 @@ function WorldRow({ world, agent }: { readonly world: string; readonly agent: st
           <World id={world} />
         </Anchor>
       </Table.Td>
-      <Table.Td>{amountsText(spent)}</Table.Td>
+      <Table.Td>{amountsText(spent) || 'no budget'}</Table.Td>
     </Table.Tr>
   );
 }

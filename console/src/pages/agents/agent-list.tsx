@@ -5,7 +5,7 @@ import { Inert, Words } from '../../parts/inert-text.tsx';
 import { Ago } from '../../parts/instant.tsx';
 import classes from '../../parts/rows.module.css';
 import { StopChip } from '../../parts/stop-chip.tsx';
-import { useWaiting } from '../inbox/approvals-query.ts';
+import { useAllWaiting } from '../inbox/approvals-query.ts';
 import type { Agent } from './agents-query.ts';
 
 interface ListProps {
@@ -52,9 +52,9 @@ export function AgentList({ agents, openName, onOpen }: ListProps) {
   );
 }
 
-/** The proposals of an agent that wait for a person, of the first 200 of all. */
+/** The proposals of an agent that wait for a person, of the first 2,000 of all. */
 export function useWaitingOf(agent: string) {
-  const { data } = useWaiting(false);
+  const { data } = useAllWaiting(false);
   const cards = data?.cards.filter(({ requester }) => requester === agent) ?? [];
   return { cards, count: `${cards.length}${data?.next !== undefined ? '+' : ''}` };
 }

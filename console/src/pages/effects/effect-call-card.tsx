@@ -87,7 +87,7 @@ export function EffectCallCard({ call, transaction }: CallProps) {
         {why !== undefined && `Its last error: ${why}.`}
         {branch !== undefined && `Made in the branch ${branch}.`}
         {undo_cost !== undefined && `Compensation costs ${amountsText(undo_cost)}.`}
-        {resolved !== undefined && `Decided as ${resolved.as} by ${resolved.by}.`}
+        {resolved !== undefined && `${resolved.by} decided: ${FOUND[resolved.as] ?? resolved.as}.`}
       </Notes>
       {needs_human && transaction.may_settle === true && (
         <ResolveForm call={call} transaction={transaction} onLeft={setLeft} />
@@ -132,6 +132,14 @@ function Stored({
     </div>
   );
 }
+
+/** What a person found about a call. */
+const FOUND: Readonly<Record<string, string>> = {
+  applied: 'it happened',
+  undone: 'it did not happen, or is undone',
+  retry: 'call it again',
+  residue: 'leave it as it is',
+};
 
 function Notes({ children }: { readonly children: readonly (string | false)[] }) {
   const said = children.filter((one) => one !== false);

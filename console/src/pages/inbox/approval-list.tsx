@@ -3,7 +3,7 @@ import { visibleWords } from 'assize/internal/views/visible.ts';
 import { useState } from 'react';
 import type { Card } from '../../api/queries.ts';
 import { CutText } from '../../parts/cut-text.tsx';
-import { World } from '../../parts/halted.tsx';
+import { HaltedChip } from '../../parts/halted.tsx';
 import { Inert, Words } from '../../parts/inert-text.tsx';
 import { Ago } from '../../parts/instant.tsx';
 import { MoreOnScroll } from '../../parts/more-on-scroll.tsx';
@@ -149,9 +149,10 @@ function Row({
                 , ends <Ago at={expires} />
               </>
             )}{' '}
-            · <Inert>{requester}</Inert> in <World id={trajectory_id} />
+            · <Inert>{requester}</Inert> in <Inert>{trajectory_id}</Inert>
             <Inert>{askedAs(card)}</Inert>
           </CutText>
+          <HaltedChip world={trajectory_id} />
           <StopChip stop={card.stop} />
           {approvals > 1 && (
             <Badge size="xs" variant="default">

@@ -6,6 +6,7 @@ import { Inert } from '../../parts/inert-text.tsx';
 import { tell } from '../../parts/tell.tsx';
 import { AllowMore } from '../standing/allow-more.tsx';
 import { type ManyResults, useDecideMany } from './approvals-query.ts';
+import { stopText } from './decision-card.tsx';
 import { DecisionError } from './decision-error.tsx';
 import { PreviewMany } from './preview-many.tsx';
 import { SumText } from './sum-text.tsx';
@@ -42,6 +43,7 @@ export default function DecideMany({
     if (done === results.length) onDecided(results);
   };
   const isBlocked = reason.trim() === '' || decide.isPending;
+  const stopped = items.map(stopText).find(Boolean);
   return (
     <Stack gap="xs" mt="sm">
       <Text size="sm" fw={600}>
@@ -59,7 +61,8 @@ export default function DecideMany({
       <Group gap="xs">
         <Button
           size="xs"
-          disabled={isBlocked}
+          disabled={isBlocked || stopped !== undefined}
+          title={stopped}
           onClick={() => void send('approve').catch(() => undefined)}
         >
           Approve {items.length}

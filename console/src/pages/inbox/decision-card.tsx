@@ -49,7 +49,8 @@ export function DecisionCard({ card, amended }: CardProps) {
       <Text mt="xs" fw={600}>
         {stopText(card) ?? (
           <>
-            If you approve: <Words>{amended?.confirm ?? card.effect}</Words>
+            {card.of === 'effect' ? 'To settle it: ' : 'If you approve: '}
+            <Words>{amended?.confirm ?? card.effect}</Words>
           </>
         )}
       </Text>

@@ -24,15 +24,11 @@ import {
 
 const NONE: readonly Card[] = [];
 
-/** The code of the parts that load after the list. */
-const CODE = {
-  detail: () => import('./approval-detail.tsx'),
-  many: () => import('./decide-many.tsx'),
-  filters: () => import('./inbox-filters.tsx'),
-};
-const ApprovalDetail = lazy(CODE.detail);
-const DecideMany = lazy(CODE.many);
-const InboxFilters = lazy(CODE.filters);
+// The code of these parts loads after the list.
+const loadDetail = () => import('./approval-detail.tsx');
+const ApprovalDetail = lazy(loadDetail);
+const DecideMany = lazy(() => import('./decide-many.tsx'));
+const InboxFilters = lazy(() => import('./inbox-filters.tsx'));
 /** Their height with a mark for all. */
 const FILTERS_PX = 66;
 
@@ -63,7 +59,7 @@ export default function InboxPage() {
   useDecidedElsewhere(cards);
   const markedNow = shown.filter((one) => marked.has(one.id) && one.may_decide);
   // A proposal that is opened next finds its code here. A failure shows where it is opened.
-  useEffect(() => void CODE.detail().catch(() => undefined), []);
+  useEffect(() => void loadDetail().catch(() => undefined), []);
   const open = (next: string | undefined) => {
     const { size } = search;
     const query =

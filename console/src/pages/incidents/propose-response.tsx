@@ -1,8 +1,8 @@
-import { Alert, Anchor, Button, Text } from '@mantine/core';
+import { Button, Text } from '@mantine/core';
 import { useState } from 'react';
-import { Link } from 'wouter';
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
+import { tell } from '../../parts/tell.tsx';
 import { usePlan, usePropose } from './incidents-query.ts';
 import { PlanText } from './plan-text.tsx';
 import type { Start } from './start-address.ts';
@@ -10,28 +10,21 @@ import type { Start } from './start-address.ts';
 /** Proposes the response, after a dialog with the plan. */
 export function ProposeResponse({ start }: { readonly start: Start }) {
   const [asked, setAsked] = useState<string>();
-  const [approval, setApproval] = useState<string>();
   return (
     <>
       <Button size="xs" onClick={() => setAsked(crypto.randomUUID())}>
         Propose the response…
       </Button>
-      {approval !== undefined && (
-        <Alert variant="light" mt="sm" title="The response is proposed">
-          Another person approves it in the{' '}
-          <Anchor component={Link} href={`/inbox/${approval}`} size="sm" underline="always">
-            inbox
-          </Anchor>
-          . Then the server carries it out.
-        </Alert>
-      )}
       {asked !== undefined && (
         <ProposeDialog
           start={start}
           proposalKey={asked}
           onClose={() => setAsked(undefined)}
-          onProposed={(id) => {
-            setApproval(id);
+          onProposed={(approval) => {
+            tell(
+              'The response is proposed. When another person approves it, it is carried out.',
+              approval === undefined ? undefined : { text: 'Inbox', href: `/inbox/${approval}` },
+            );
             setAsked(undefined);
           }}
         />

@@ -88,6 +88,12 @@ describe('an action without a presentation', () => {
     ]);
   });
 
+  test('a field of a presentation stands for the object that it is in', () => {
+    const present = { fields: { '/start/tool': { label: 'Calls of' } } };
+    const { fields } = shownOf({ name: 'open', args: { start: { tool: 'pay' } } }, present);
+    expect(fields.map(({ label, text }) => `${label} ${text}`)).toEqual(['Calls of pay']);
+  });
+
   test('an integer without a currency is no money', () => {
     expect(shownOf({ name: 'pay', args: { cents: 5, to: 'a' } }).title).toBe('pay: cents 5, to a');
     expect(shownOf({ name: 'pay' }, PAY).title).toBe('pay');

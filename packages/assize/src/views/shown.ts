@@ -60,11 +60,12 @@ export function shownOf(action: ShownAction, presented?: Presented, only?: 'name
   const declared = Object.entries(present?.fields ?? {}).flatMap(([named, field]) =>
     fieldOf(args, named, field),
   );
-  const told = new Set(declared.map(({ at }) => at));
   const { rest, used } = guessed(args);
   const guesses = only === undefined ? rest : [];
   const others = guesses.filter(
-    ({ at }) => !told.has(at) && !(present === undefined && used.has(at)),
+    ({ at }) =>
+      !declared.some((one) => `${one.at}/`.startsWith(`${at}/`)) &&
+      !(present === undefined && used.has(at)),
   );
   const fields = [...declared, ...others].slice(0, FIELDS_MAX);
   const written = (template: string): string =>

@@ -48,7 +48,17 @@ export const incident: Domain<IncidentState> = defineDomain({
       args: openArgs,
       present: {
         title: 'Respond to an incident: {because}',
-        fields: { openedBy: { label: 'Opened by' } },
+        fields: {
+          openedBy: { label: 'Opened by' },
+          '/start/principal': { label: 'Acts of' },
+          '/start/approver': { label: 'Approvals of' },
+          '/start/writ': { label: 'Under the writ' },
+          '/start/entry': { label: 'From the entry' },
+          '/start/tool': { label: 'Calls of' },
+          '/start/source': { label: 'Facts of' },
+          steps: { label: 'Steps that undo' },
+          remains: { label: 'Left for people' },
+        },
         confirm:
           'The server revokes, withdraws and halts as the plan says, each step once. What remains is listed.',
       },

@@ -1,4 +1,4 @@
-import type { EntryRow, LogStore } from 'assize/internal/ledger';
+import { type EntryRow, integrateLog, type LogStore } from 'assize/internal/ledger';
 import { summaryOf } from 'assize/internal/views';
 import { BLOCK, type Facts, type Head } from './blocks.ts';
 import type { EntryFacts } from './entry-facts.ts';
@@ -42,6 +42,11 @@ export interface Found<Entry> {
 /** The entries of a log by their positions, as many as it has now. */
 export interface LoggedEntries extends Pick<LogStore, 'logged'> {
   readonly size: number;
+}
+
+/** The log of a store with all its entries. */
+export async function wholeLog(store: LogStore): Promise<LoggedEntries> {
+  return { size: await integrateLog(store), logged: store.logged.bind(store) };
 }
 
 /** The most entries that a search reads, and the most blocks that it opens. */

@@ -135,8 +135,9 @@ export function cardOf(view: View, { requester, undo, mayDecide, stop, ...rest }
   };
 }
 
-/** The effect of an approval in words, where the domain has none. */
-function effectOf({ tools, changes, action }: View, { called }: Shown): string {
+/** The effect of a decision in words, where the domain has none. */
+function effectOf({ effect, tools, changes, action }: View, { called }: Shown): string {
+  if (effect) return `You say whether ${effect.tool} happened, or it is called again.`;
   if (called !== action.name) return `The agent calls ${called}, once.`;
   const names = [...new Set(tools.flatMap((call) => ('tool' in call ? (call.tool ?? []) : [])))];
   if (names.length > 0) return `Calls ${names.join(', ')}.`;

@@ -13,12 +13,11 @@ import {
 } from '@assize/command/operation';
 import { addMicros } from 'assize/internal/canon';
 import { AGENTS, type AgentsState, changeAgent } from 'assize/internal/config';
-import { integrateLog } from 'assize/internal/ledger';
 import { Trajectory } from 'assize/internal/runtime';
 import { rulingView, summaryOf } from 'assize/internal/views';
 import { z } from 'zod';
 import { named, valuesOf } from '../activity/entry-facts.ts';
-import { findFacts, readFound } from '../activity/find-entries.ts';
+import { findFacts, type LoggedEntries, readFound, wholeLog } from '../activity/find-entries.ts';
 import { problemOf } from '../problems/problem.ts';
 import { operation, type ServerService } from '../service.ts';
 
@@ -26,8 +25,7 @@ const list = operation({
   id: 'agents.list',
   method: 'get',
   path: '/v1/agents',
-  summary:
-    'The agents of the configuration, with their grants, and all that are stopped or paused.',
+  summary: 'The agents of the configuration, and all that acted lately or are stopped or paused.',
   kinds: READERS,
   answer: z.strictObject({
     agents: z.array(
@@ -64,7 +62,14 @@ const list = operation({
     const configured = [...service.config.principals.values()].filter(({ kinds }) =>
       kinds.includes('agent'),
     );
-    const names = new Set([...configured.map((one) => one.name), ...Object.keys(recorded)]);
+    const log = await wholeLog(service.store);
+    const lately = await findFacts(log, service.activity, { names: [], limit: LATELY });
+    const acted = lately.entries.flatMap(({ facts }) => valuesOf('by', facts.names));
+    const names = new Set([
+      ...configured.map((one) => one.name),
+      ...Object.keys(recorded),
+      ...acted.filter((name) => name.startsWith('agent:')),
+    ]);
     const agents = [];
     for (const name of [...names].sort()) {
       const grants = configured.find((one) => one.name === name)?.grants ?? [];
@@ -73,8 +78,12 @@ const list = operation({
         is: is === 'restored' ? ('active' as const) : is,
         ...(at !== undefined && { since: at, by, reason }),
       };
-      const given = grants.map((grant) => ({ ...grant })) as never[];
-      agents.push({ name, grants: given, ...stop, ...(await activityOf(service, name)) });
+      agents.push({
+        name,
+        grants: grants as never,
+        ...stop,
+        ...(await activityOf(service, log, name)),
+      });
     }
     return { body: { agents: agents as never } };
   },
@@ -82,12 +91,18 @@ const list = operation({
 
 const DAY_MICROS = 24 * 3_600 * 1_000_000;
 
+/** The newest entries whose agents are listed. */
+const LATELY = 1_000;
+
 /** Of entries with a proposal. */
 const PROPOSED = ['committed', 'rejected', 'escalated'];
 
 /** The newest proposal of an agent, its worlds, and the number of its refusals. */
-async function activityOf({ store, activity, actions, clock }: ServerService, agent: string) {
-  const log = { size: await integrateLog(store), logged: store.logged.bind(store) };
+async function activityOf(
+  { activity, actions, clock }: ServerService,
+  log: LoggedEntries,
+  agent: string,
+) {
   const by = named('by', agent);
   const all = await findFacts(log, activity, { names: [by], limit: PAGE_DEFAULT });
   const refused = await findFacts(log, activity, {
@@ -181,11 +196,14 @@ async function requireAgent(service: ServerService, caller: Caller, agent: strin
   );
 }
 
-/** Whether a name that the configuration lacks has used a grant, has a token, or was stopped. */
+/** Whether a name that the configuration lacks has acted, has a token, or was stopped. */
 async function isKnown(service: ServerService, agent: string): Promise<boolean> {
   const { agents } = await agentsState(service);
   if (Object.hasOwn(agents, agent) || (await service.grants.placesOf(agent)).length > 0)
     return true;
+  const by = { names: [named('by', agent)], limit: 1 };
+  const acts = await findFacts(await wholeLog(service.store), service.activity, by);
+  if (acts.entries.length > 0) return true;
   for await (const { principal } of service.tokens.list()) if (principal === agent) return true;
   return false;
 }

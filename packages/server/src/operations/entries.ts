@@ -14,12 +14,11 @@ import {
   time,
 } from '@assize/command/operation';
 import { canonicalize, hashText } from 'assize/internal/canon';
-import { integrateLog } from 'assize/internal/ledger';
 import { entryView, RULINGS, summaryOf } from 'assize/internal/views';
 import { z } from 'zod';
 import { amountMatcher } from '../activity/amount-match.ts';
 import { named, valuesOf } from '../activity/entry-facts.ts';
-import { findEntries } from '../activity/find-entries.ts';
+import { findEntries, wholeLog } from '../activity/find-entries.ts';
 import { operation, type ServerService } from '../service.ts';
 import { entryPage } from './reads/entry-pages.ts';
 
@@ -196,7 +195,7 @@ const find = operation({
     });
     const { store, activity, actions } = service;
     const isMeant = amount === undefined ? undefined : amountMatcher(actions, amount);
-    const log = { size: await integrateLog(store), logged: store.logged.bind(store) };
+    const log = await wholeLog(store);
     const search = { since, until, names, text, isMeant, before, limit };
     const found = await findEntries(log, activity, search);
     const entries = [];

@@ -3,7 +3,7 @@ import type { Domain } from 'assize/internal/kernel';
 import type { Store } from 'assize/internal/stores';
 import { expect, test } from 'vitest';
 import { pay, succeed } from '../../../../tests/support/server/calling.ts';
-import { start, type TestServer } from '../../../../tests/support/server/serving.ts';
+import { PRINCIPALS, start, type TestServer } from '../../../../tests/support/server/serving.ts';
 import { laterTill, till } from '../../../../tests/support/server/till.ts';
 
 const MAIN = { trajectory: 'main' };
@@ -117,6 +117,21 @@ test('a world of a domain that the server lacks hides no halt', async () => {
   const asked = { as: 'auditor:eve', query: { halted: 'true' } } as const;
   const { trajectories } = await succeed(server, 'trajectories.list', asked);
   expect(trajectories.map((one: any) => one.trajectory_id)).toEqual(['later', 'main']);
+});
+
+test('an agent that the configuration lacks is listed by its acts, and stopped', async () => {
+  const store = new MemoryStore();
+  const before = await start({ store });
+  await succeed(before, 'proposals.create', pay('a', 1, 'k1'));
+  await before.stop();
+  const { 'agent:scout': _, ...principals } = PRINCIPALS;
+  const server = await start({ store, principals: principals as never });
+  const agent = async () =>
+    (await succeed(server, 'agents.list')).agents.find((one: any) => one.name === 'agent:scout');
+  expect(await agent()).toMatchObject({ grants: [], is: 'active', worlds: ['main'] });
+  const stop = { path: { agent: 'agent:scout' }, body: { reason: 'it is gone' } };
+  await succeed(server, 'agents.stop', { ...stop, as: 'admin:ann' });
+  expect(await agent()).toMatchObject({ is: 'stopped' });
 });
 
 test('an agent has its worlds, and its newest proposal as its last one', async () => {

@@ -411,6 +411,12 @@ test('a call in doubt is listed, logged and counted until it is settled', async 
     deciders: ['boss:ada', 'boss:bob'],
     effect: { tool: 'post.ship', n: 0 },
   });
+  const [card] = (
+    await callOperation(shop.server, 'approvals.list', {
+      ...{ as: 'boss:ada' as never, query: { mine: 'true', view: 'card' } },
+    })
+  ).body.cards;
+  expect(card.effect).toBe('You say whether post.ship happened, or it is called again.');
   const metric = async (name: string) =>
     Number(
       new RegExp(`^assize_${name} (\\S+)$`, 'm').exec(
