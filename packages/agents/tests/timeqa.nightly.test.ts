@@ -230,6 +230,7 @@ describe.skipIf(!hasData(...FILE))('TimeQA', () => {
     const script = `assize() { "${process.execPath}" "${main}" "$@"; }\n${blockOf(PAGE, 'sh timeqa')}`;
     execFileSync('sh', ['-euc', script], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
     for (const step of blockOf(PAGE, 'console timeqa')
+      .replace(/ \\\n */g, ' ')
       .split(/^\$ assize /m)
       .slice(1)) {
       const [command = '', ...below] = step.trimEnd().split('\n');
