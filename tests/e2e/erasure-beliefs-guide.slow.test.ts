@@ -8,11 +8,11 @@ import { clinic } from '../support/clinic/clinic.ts';
 import { operator, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { blockOf } from '../support/process/guide-files.ts';
 
-test('erasure-facts.md: the program erases the facts of a subject', async () => {
+test('erasure.md: the program erases the facts of a subject', async () => {
   const folder = mkdtempSync(join(import.meta.dirname, '../../dist-guide-'));
   const store = await openStore('memory:');
   try {
-    writeFileSync(join(folder, 'forget.ts'), blockOf('erasure-facts.md', 'ts forget.ts'));
+    writeFileSync(join(folder, 'forget.ts'), blockOf('erasure.md', 'ts forget.ts'));
     const { forget } = (await import(join(folder, 'forget.ts'))) as {
       forget: (...given: unknown[]) => Promise<unknown>;
     };
@@ -36,52 +36,54 @@ test('erasure-facts.md: the program erases the facts of a subject', async () => 
   }
 });
 
-test.each(blockOf('erasure-facts.md', 'sh believed').trimEnd().split('\n'))(
-  '%s',
-  async (command) => {
-    const root = join(import.meta.dirname, '../..');
-    const folder = mkdtempSync(join(tmpdir(), 'assize-erasure-guide-'));
-    const url = `sqlite:${join(folder, 'ward.db')}`;
-    try {
-      const store = await openStore(url);
-      const writ = writFor('nurse');
-      const trajectory = await runtimeOver(store, [clinic]).create(clinic, {
-        trajectoryId: 'notes',
-        writs: [writ],
-      });
-      const memory = trajectory.memory({ space: 'ward-3', writ });
-      for (const [predicate, object] of [
-        ['weight', '79 kg'],
-        ['drug', 'aspirin'],
-      ] as const)
-        await memory.assert({ subject: 'patient 7', predicate, object });
-      const [weight] = (await memory.recall({ predicate: 'weight' })).facts;
-      await store.close();
-      writeFileSync(
-        join(folder, 'ward.ts'),
-        `export { clinic } from '${join(root, 'tests/support/clinic/clinic.ts')}';\n`,
-      );
-      writeFileSync(join(folder, 'operator.key'), operator.privateKey);
-      writeFileSync(join(folder, 'ward.db.anchors.json'), JSON.stringify([operator.publicKey]));
-      const assize = `assize() { "${process.execPath}" "${join(root, 'packages/cli/src/main.ts')}" "$@"; }`;
-      const said = execFileSync(
-        'sh',
-        ['-euc', `${assize}\n${command.replace('CLAIM', weight!.lineage)}`],
-        {
-          cwd: folder,
-          encoding: 'utf8',
-          env: { ...process.env, ASSIZE_STORE: 'sqlite:./ward.db', NO_COLOR: '1' },
-        },
-      );
-      expect(said).toMatch(/^erased \d values of \d entr/);
-      const after = await openStore(url);
-      const left = await after.facts({ space: 'ward-3', kind: 'all' });
-      expect(left.map(({ object }) => object.replace(/"[0-9a-f]{64}"/, 'HASH'))).toEqual(
-        command.includes('CLAIM') ? ['aspirin', '{"$erased":HASH}'] : [],
-      );
-      await after.close();
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
-  },
-);
+test.each(
+  blockOf('erasure.md', 'sh believed')
+    .replace(/ \\\n */g, ' ')
+    .trimEnd()
+    .split('\n'),
+)('%s', async (command) => {
+  const root = join(import.meta.dirname, '../..');
+  const folder = mkdtempSync(join(tmpdir(), 'assize-erasure-guide-'));
+  const url = `sqlite:${join(folder, 'ward.db')}`;
+  try {
+    const store = await openStore(url);
+    const writ = writFor('nurse');
+    const trajectory = await runtimeOver(store, [clinic]).create(clinic, {
+      trajectoryId: 'notes',
+      writs: [writ],
+    });
+    const memory = trajectory.memory({ space: 'ward-3', writ });
+    for (const [predicate, object] of [
+      ['weight', '79 kg'],
+      ['drug', 'aspirin'],
+    ] as const)
+      await memory.assert({ subject: 'patient 7', predicate, object });
+    const [weight] = (await memory.recall({ predicate: 'weight' })).facts;
+    await store.close();
+    writeFileSync(
+      join(folder, 'ward.ts'),
+      `export { clinic } from '${join(root, 'tests/support/clinic/clinic.ts')}';\n`,
+    );
+    writeFileSync(join(folder, 'operator.key'), operator.privateKey);
+    writeFileSync(join(folder, 'ward.db.anchors.json'), JSON.stringify([operator.publicKey]));
+    const assize = `assize() { "${process.execPath}" "${join(root, 'packages/cli/src/main.ts')}" "$@"; }`;
+    const said = execFileSync(
+      'sh',
+      ['-euc', `${assize}\n${command.replace('CLAIM', weight!.lineage)}`],
+      {
+        cwd: folder,
+        encoding: 'utf8',
+        env: { ...process.env, ASSIZE_STORE: 'sqlite:./ward.db', NO_COLOR: '1' },
+      },
+    );
+    expect(said).toMatch(/^erased \d values of \d entr/);
+    const after = await openStore(url);
+    const left = await after.facts({ space: 'ward-3', kind: 'all' });
+    expect(left.map(({ object }) => object.replace(/"[0-9a-f]{64}"/, 'HASH'))).toEqual(
+      command.includes('CLAIM') ? ['aspirin', '{"$erased":HASH}'] : [],
+    );
+    await after.close();
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
