@@ -2,13 +2,12 @@
  * Builds the published packages into dist/, one folder each: bundled JavaScript, declarations, and
  * a package.json. Its `exports` and `imports` name the built files. In the repository the same
  * names lead to the sources, so work on it needs no build. The first argument can name another
- * folder. Further arguments go to the compiler.
+ * folder. `--docs` also builds the documentation, and further arguments go to the compiler.
  */
 import { execFileSync } from 'node:child_process';
 import {
   copyFileSync,
   cpSync,
-  existsSync,
   globSync,
   mkdirSync,
   readFileSync,
@@ -19,14 +18,13 @@ import { basename, dirname, join } from 'node:path';
 import { bundlePackage, internalEntries } from './bundle.ts';
 
 const root = join(import.meta.dirname, '..');
-const dist = join(root, process.argv[2] ?? 'dist');
+const [folderName = 'dist', ...flags] = process.argv.slice(2);
+const dist = join(root, folderName);
 const REPOSITORY = 'https://github.com/assize/assize';
-const TEXTS = ['ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'README.md', 'SECURITY.md'];
-/** Folders of the repository that packages contain, by package. */
-const FOLDERS: Readonly<Record<string, readonly string[]>> = {
-  // The links of the README, and the paths in comments and help, lead to these.
-  assize: ['docs', 'examples/programs', 'verifiers', 'clients'],
-  cli: ['verifiers'],
+/** Files of the repository that packages contain, by package. */
+const FILES: Readonly<Record<string, readonly string[]>> = {
+  assize: ['CHANGELOG.md'],
+  cli: ['verifiers/python/verify.py'],
 };
 
 rmSync(dist, { recursive: true, force: true });
@@ -34,7 +32,7 @@ const compiler = join(root, 'node_modules/typescript/bin/tsc');
 const project = join(root, 'tsconfig.build.json');
 execFileSync(
   process.execPath,
-  [compiler, '-p', project, '--outDir', dist, ...process.argv.slice(3)],
+  [compiler, '-p', project, '--outDir', dist, ...flags.filter((flag) => flag !== '--docs')],
   {
     stdio: 'inherit',
   },
@@ -53,13 +51,12 @@ for (const folder of folders) makePackage(folder);
 execFileSync(process.execPath, [join(root, 'scripts/build-console.ts'), join(dist, 'console')], {
   stdio: 'inherit',
 });
-const { name, version, description } = readManifest('console');
-write('console', { name, version, description, type: 'module', exports: { './*': './*' } });
-for (const text of TEXTS) copyFileSync(join(root, text), join(dist, 'assize', text));
-writeFileSync(
-  join(dist, 'assize/README.md'),
-  withReachableLinks(readFileSync(join(root, 'README.md'), 'utf8')),
-);
+makeSite('console');
+if (flags.includes('--docs')) {
+  execFileSync(process.execPath, [join(root, 'scripts/build-docs.ts')], { stdio: 'inherit' });
+  cpSync(join(root, 'docs/.vitepress/dist'), join(dist, 'docs'), { recursive: true });
+  makeSite('docs');
+}
 
 /** The files that others import of a package, and the one that its command starts. */
 function entriesOf(folder: string): string[] {
@@ -80,31 +77,38 @@ function makePackage(folder: string): void {
     mkdirSync(dirname(join(dist, short, file)), { recursive: true });
     copyFileSync(join(root, folder, file), join(dist, short, file));
   }
-  for (const each of FOLDERS[short] ?? [])
-    cpSync(join(root, each), join(dist, short, each), {
-      recursive: true,
-      filter: (path) => !path.includes('__pycache__'),
-    });
-  const readme = readFileSync(join(root, folder, 'README.md'), 'utf8');
-  writeFileSync(
-    join(dist, short, 'README.md'),
-    readme.replaceAll('](../../', `](${REPOSITORY}/blob/main/`),
-  );
+  for (const file of FILES[short] ?? []) {
+    mkdirSync(dirname(join(dist, short, file)), { recursive: true });
+    copyFileSync(join(root, file), join(dist, short, file));
+  }
+  const home = short === 'assize' ? '.' : folder;
+  const readme = readFileSync(join(root, home, 'README.md'), 'utf8');
+  writeFileSync(join(dist, short, 'README.md'), withReachableLinks(readme, home));
   write(short, publishedManifest(folder));
+}
+
+/** The manifest of a folder of built pages. */
+function makeSite(folder: string): void {
+  const { name, version, description } = readManifest(folder);
+  write(folder, { name, version, description, type: 'module', exports: { './*': './*' } });
 }
 
 function write(short: string, manifest: object): void {
   const { version, license, homepage, bugs, repository, engines } = readManifest('.');
-  const whole = { ...manifest, version, license, homepage, bugs, repository, engines };
+  const publishConfig = { access: 'public', provenance: true };
+  const own = { version, license, homepage, bugs, repository, engines, publishConfig };
+  const whole = { ...manifest, ...own };
   writeFileSync(join(dist, short, 'package.json'), `${JSON.stringify(whole, null, 2)}\n`);
   copyFileSync(join(root, 'LICENSE'), join(dist, short, 'LICENSE'));
 }
 
-/** The README, in which a link to a file of another workspace leads to the repository. */
-function withReachableLinks(readme: string): string {
-  return readme.replaceAll(/\]\((?!https?:|#)([^)#]+)/g, (link: string, path: string) =>
-    existsSync(join(dist, 'assize', path)) ? link : `](${REPOSITORY}/blob/main/${path}`,
-  );
+/** A README in which links and pictures lead to the files in the repository. */
+function withReachableLinks(readme: string, home: string): string {
+  const address = (kind: 'blob' | 'raw', path: string): string =>
+    `${REPOSITORY}/${kind}/main/${join(home, path)}`;
+  return readme
+    .replaceAll(/(?<=\]\()(?!https?:|#)[^)]+/g, (path) => address('blob', path))
+    .replaceAll(/(?<= (?:src|srcset)=")(?!https?:)[^"]+/g, (path) => address('raw', path));
 }
 
 /** The package's manifest, in which every path of a source is the path of the built file. */
@@ -124,10 +128,19 @@ function publishedManifest(folder: string): Record<string, unknown> {
     // range.
     dependencies: { ...dependencies, ...(zod !== undefined && { zod }) },
     imports: mapped(imports, (path) => built(path, 'js')),
-    exports: mapped(exports, (path) =>
+    exports: mapped(inBuild(exports, basename(folder)), (path) =>
       path.endsWith('.ts') ? { types: built(path, 'd.ts'), default: built(path, 'js') } : path,
     ),
   };
+}
+
+/** The exports without patterns that no built file fits. */
+function inBuild(exports: Record<string, string>, short: string): Record<string, string> {
+  const fits = (path: string): boolean =>
+    globSync(built(path, 'js').replace('*', '**/*'), { cwd: join(dist, short) }).length > 0;
+  return Object.fromEntries(
+    Object.entries(exports).filter(([, path]) => !path.includes('*') || fits(path)),
+  );
 }
 
 function readManifest(folder: string): Record<string, any> {

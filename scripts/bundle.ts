@@ -73,8 +73,6 @@ export async function bundlePackage(
     entryFileNames: '[name].js',
     chunkFileNames: 'src/chunks/[name].js',
     comments: { jsdoc: false },
-    sourcemap: true,
-    sourcemapExcludeSources: true,
   });
   await made.close();
 }

@@ -1,14 +1,16 @@
 /**
  * Releases the version of package.json: `node scripts/release.ts` checks everything, builds, and
- * prints the actions of a release; `--publish` performs them. A release is the annotated tag
- * `vX.Y.Z` and `npm publish --provenance` of each package in dist/. Provenance needs a CI job with
+ * prints the packed size of each package and the actions of a release; `--publish` performs them.
+ * The bill of materials is dist/sbom.cdx.json. A release is the signed tag `vX.Y.Z` and `npm publish --provenance` of each package in dist/. Provenance needs a CI job with
  * an identity token; .github/workflows/release.yml is such a job.
  */
 import { execFileSync } from 'node:child_process';
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { PACKAGES } from './layers.ts';
+import { billOfMaterials, packPackages } from './packed-packages.ts';
 
 const root = process.cwd();
 const dist = join(root, 'dist');
@@ -26,6 +28,9 @@ const WANTED = [
   ...['cli/bin/assize.js', 'cli/src/main.js', 'console/index.html'],
 ];
 
+/** An action by its commit, with the version of that commit. */
+const PINNED = /\buses: [\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/;
+
 const { values } = parseArgs({
   options: {
     publish: { type: 'boolean', default: false },
@@ -35,19 +40,32 @@ const { values } = parseArgs({
 if (values.publish && values['dry-run'])
   fail(['--publish and --dry-run exclude each other. Give one of them.']);
 
-const { version } = readManifest(root);
+const { version, repository } = readManifest(root);
 /** Each after the packages that it needs. */
-const packages = ['console', ...Object.keys(PACKAGES)];
+const packages = ['console', 'docs', ...Object.keys(PACKAGES)];
 const tag = `v${version}`;
 
-const problems = [...treeProblems(), ...tagProblems(), ...changelogProblems()];
+const problems = [
+  ...treeProblems(),
+  ...tagProblems(),
+  ...changelogProblems(),
+  ...workflowProblems(),
+];
 if (problems.length > 0) fail(problems);
 
-run(process.execPath, ['scripts/build.ts'], root);
-const missing = packageProblems();
-if (missing.length > 0) fail(missing);
+run(process.execPath, ['scripts/build.ts', 'dist', '--docs'], root);
+const bill = billOfMaterials(root);
+const tarballs = mkdtempSync(join(tmpdir(), 'assize-packed-'));
+const folders = packages.map((name) => join(dist, name));
+const packed = await packPackages(folders, { to: tarballs, repository: repository.url });
+rmSync(tarballs, { recursive: true });
+const faults = [...packageProblems(), ...packed.problems, ...bill.problems];
+if (faults.length > 0) fail(faults);
+writeFileSync(join(dist, 'sbom.cdx.json'), bill.text);
+for (const [name, size] of packed.sizes)
+  console.log(`${name.padEnd(24)}${(size / 1_000).toFixed(0).padStart(8)} kB`);
 
-const tagging = ['tag', '--annotate', tag, '--message', `Assize ${version}`];
+const tagging = ['tag', '--sign', tag, '--message', `Assize ${version}`];
 const publishing = ['publish', '--provenance', '--access', 'public'];
 
 if (values.publish) {
@@ -104,6 +122,21 @@ function changelogProblems(): string[] {
 }
 
 /**
+ * The workflow asks for the identity that provenance needs, signs tags, and names each action by
+ * its commit, because a tag of an action can move.
+ */
+function workflowProblems(): string[] {
+  const text = readFileSync(join(root, '.github/workflows/release.yml'), 'utf8');
+  const loose = text.split('\n').filter((line) => /\buses:/.test(line) && !PINNED.test(line));
+  return [
+    ...loose.map((line) => `release.yml names an action by no commit: ${line.trim()}`),
+    ...['id-token: write', 'user.signingkey']
+      .filter((wanted) => !text.includes(wanted))
+      .map((wanted) => `release.yml has no "${wanted}".`),
+  ];
+}
+
+/**
  * Checks the build, which is the published packages: the files exist, the versions match, and no
  * source or test is among them.
  */
@@ -131,7 +164,11 @@ function manifestProblems(folder: string): string[] {
   ];
 }
 
-function readManifest(folder: string): { readonly version: string; readonly private?: boolean } {
+function readManifest(folder: string): {
+  readonly version: string;
+  readonly private?: boolean;
+  readonly repository: { readonly url: string };
+} {
   return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
 }
 

@@ -18,7 +18,7 @@ import { PACKAGES } from '../../scripts/layers.ts';
 
 const root = join(import.meta.dirname, '../..');
 /** Each after the packages that it needs. */
-const PUBLISHED = ['console', ...Object.keys(PACKAGES)];
+const PUBLISHED = ['console', 'docs', ...Object.keys(PACKAGES)];
 let folder: string;
 let clone: string;
 let version: string;
@@ -29,7 +29,7 @@ const git = (...args: readonly string[]): string =>
     encoding: 'utf8',
   });
 
-/** Runs the script in the clone, with an `npm` that only writes down how it was called. */
+/** Runs the script in the clone, with an `npm` that writes down what it would publish. */
 function release(...args: readonly string[]): {
   status: number | null;
   out: string;
@@ -72,7 +72,12 @@ beforeAll(() => {
   for (const name of [
     'scripts/release.ts',
     'scripts/build.ts',
+    'scripts/bundle.ts',
+    'scripts/layers.ts',
+    'scripts/packed-packages.ts',
+    '.github/workflows/release.yml',
     'package.json',
+    'package-lock.json',
     'CHANGELOG.md',
     'LICENSE',
   ])
@@ -81,10 +86,18 @@ beforeAll(() => {
   git('commit', '--quiet', '--allow-empty', '--message', 'package: take the working tree');
   version = (JSON.parse(readFileSync(join(clone, 'package.json'), 'utf8')) as { version: string })
     .version;
+  const npm = execFileSync('sh', ['-c', 'command -v npm'], { encoding: 'utf8' }).trim();
+  const key = join(folder, 'tag-key');
+  execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', key]);
+  git('config', 'gpg.format', 'ssh');
+  git('config', 'user.signingkey', key);
   mkdirSync(join(folder, 'bin'));
   writeFileSync(
     join(folder, 'bin/npm'),
-    `#!/bin/sh\nprintf '%s %s\\n' "$(basename "$PWD")" "$*" >> '${folder}/npm-calls'\n`,
+    `#!/bin/sh
+[ "$1" = publish ] || exec '${npm}' "$@"
+printf '%s %s\\n' "$(basename "$PWD")" "$*" >> '${folder}/npm-calls'
+`,
   );
   chmodSync(join(folder, 'bin/npm'), 0o755);
 });
@@ -107,6 +120,11 @@ test('a version without a section, date or change in CHANGELOG.md is refused', (
 
 test('a working tree with changes is refused, and --publish with --dry-run', () => {
   dateChangelog(`[${version}] - 2026-12-01`);
+  const workflow = join(clone, '.github/workflows/release.yml');
+  const text = readFileSync(workflow, 'utf8');
+  writeFileSync(workflow, text.replace(/checkout@\S+/, 'checkout@v5'));
+  expect(release().err).toContain('names an action by no commit: - uses: actions/checkout@v5');
+  writeFileSync(workflow, text);
   writeFileSync(join(clone, 'left-over.txt'), '');
   const { status, err } = release('--publish');
   rmSync(join(clone, 'left-over.txt'));
@@ -117,12 +135,20 @@ test('a working tree with changes is refused, and --publish with --dry-run', () 
   expect(release('--publish', '--dry-run')).toMatchObject({ status: 1, npm: [] });
 });
 
-test('by default the script builds, shows the plan, never tags or publishes', () => {
-  const { status, out, err, npm } = release();
+test('a dry run packs and checks all, shows the plan, never tags or publishes', () => {
+  const { status, out, err, npm } = release('--dry-run');
   expect({ status, err, npm }).toEqual({ status: 0, err: '', npm: [] });
-  expect(out.split('\n')).toEqual([
+  const lines = out.split('\n');
+  const sizes = lines.filter((line) => line.endsWith(' kB'));
+  expect(sizes).toHaveLength(PUBLISHED.length);
+  expect(sizes.find((line) => line.startsWith('assize '))).toMatch(/ \d{3} kB$/);
+  const bill = JSON.parse(readFileSync(join(clone, 'dist/sbom.cdx.json'), 'utf8'));
+  expect(bill).toMatchObject({ bomFormat: 'CycloneDX' });
+  expect(
+    lines.slice(lines.indexOf(`Release ${version}: every check passes. The release would run:`)),
+  ).toEqual([
     `Release ${version}: every check passes. The release would run:`,
-    `  (in .) git tag --annotate v${version} --message "Assize ${version}"`,
+    `  (in .) git tag --sign v${version} --message "Assize ${version}"`,
     ...PUBLISHED.map((name) => `  (in dist/${name}) npm publish --provenance --access public`),
     'Nothing was tagged or published. To release, run: npm run release -- --publish',
     '',
@@ -151,7 +177,7 @@ test('--publish tags and publishes from dist, and a second time refuses', () => 
     npm: PUBLISHED.map((name) => `${name} publish --provenance --access public`),
   });
   expect(out).toBe(`Released ${version}. Push the tag: git push origin v${version}\n`);
-  expect(git('cat-file', '-t', `v${version}`).trim()).toBe('tag');
+  expect(git('cat-file', '-p', `v${version}`)).toContain('BEGIN SSH SIGNATURE');
   expect(release('--publish')).toMatchObject({
     status: 1,
     err: `release: The tag v${version} exists. Raise the version in package.json.\n`,

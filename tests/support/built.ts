@@ -14,7 +14,7 @@ import { basename, dirname, join } from 'node:path';
 const root = join(import.meta.dirname, '../..');
 /**
  * The variable with the folder in which the first test of a run leaves the built packages for the
- * others. The folder is in the repository, because source maps name their sources from there.
+ * others.
  */
 const KEPT = 'ASSIZE_BUILT';
 
