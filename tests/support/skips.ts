@@ -11,6 +11,7 @@ import { hasOldest } from './frameworks/versions.ts';
 import { hasMastra } from './mastra/packages.ts';
 import { whyNoServer } from './postgres/binaries.ts';
 import { hasPatroni } from './postgres/patroni.ts';
+import { pythonWithWheel } from './process/python-verifier.ts';
 import { missingForSandbox } from './sandbox-runtime.ts';
 
 /** A reason for which tests may be skipped. */
@@ -74,6 +75,11 @@ export const MAY_SKIP: readonly MaySkip[] = [
     holds: () => process.env['ASSIZE_CASES'] === undefined,
     files: ['packages/assize/src/effects/protocol.slow.test.ts'],
     named: /and beside two more transactions$/,
+  },
+  {
+    why: 'no Python here has setuptools and wheel',
+    holds: () => pythonWithWheel === undefined,
+    files: ['tests/e2e/python-wheel.slow.test.ts'],
   },
   {
     why: 'there is no Chromium',

@@ -21,6 +21,11 @@ for line in sys.stdin:
 
 export const hasPython = spawnSync('python3', ['--version']).status === 0;
 
+/** A Python that builds wheels: that of the system, or the first one on the path. */
+export const pythonWithWheel = ['/usr/bin/python3', 'python3'].find(
+  (each) => spawnSync(each, ['-c', 'import setuptools, wheel']).status === 0,
+);
+
 /** A process that runs the verifier in Python many times. It starts with the first request. */
 export class PythonVerifier {
   #process: ChildProcess | undefined;
