@@ -165,7 +165,7 @@ function WorldRow({ world, agent }: { readonly world: string; readonly agent: st
           <World id={world} />
         </Anchor>
       </Table.Td>
-      <Table.Td>{amountsText(spent) || 'no budget'}</Table.Td>
+      <Table.Td>{Object.keys(spent).length === 0 ? 'no budget' : amountsText(spent)}</Table.Td>
     </Table.Tr>
   );
 }
