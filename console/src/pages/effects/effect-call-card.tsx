@@ -133,7 +133,7 @@ function Stored({
   );
 }
 
-/** What a person found about a call. */
+/** The findings of a person about a call. */
 const FOUND: Readonly<Record<string, string>> = {
   applied: 'it happened',
   undone: 'it did not happen, or is undone',
