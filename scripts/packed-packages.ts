@@ -93,7 +93,7 @@ function fileFaults({ name, size, files }: Packed): string[] {
   ];
 }
 
-/** What publint and the check of types say. The packages have modules alone, so no CommonJS. */
+/** The faults that publint and the check of types find. The packages have no CommonJS. */
 async function entryFaults(tarball: Uint8Array<ArrayBuffer>): Promise<string[]> {
   const { messages, pkg } = await publint({
     level: 'warning',

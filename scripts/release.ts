@@ -1,8 +1,9 @@
 /**
  * Releases the version of package.json: `node scripts/release.ts` checks everything, builds, and
  * prints the packed size of each package and the actions of a release; `--publish` performs them.
- * The bill of materials is dist/sbom.cdx.json. A release is the signed tag `vX.Y.Z` and `npm publish --provenance` of each package in dist/. Provenance needs a CI job with
- * an identity token; .github/workflows/release.yml is such a job.
+ * The bill of materials is dist/sbom.cdx.json. A release is the signed tag `vX.Y.Z` and
+ * `npm publish --provenance` of each package in dist/. Provenance needs a CI job with an identity
+ * token; .github/workflows/release.yml is such a job.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
