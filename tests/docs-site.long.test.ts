@@ -4,6 +4,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
+import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { addDocs } from '../packages/server/src/http/docs.ts';
 import { freePort } from './support/free-port.ts';
@@ -51,7 +52,7 @@ withChromium('in Chromium', (browser) => {
     addDocs(app, dist);
     const port = await freePort();
     const server = serve({ fetch: app.fetch, port, hostname: '127.0.0.1' });
-    const page = await browser.context.newPage();
+    const page = (await browser.context.newPage()) as unknown as Page;
     const faults: string[] = [];
     page.on('console', (said) => {
       if (said.type() === 'error') faults.push(said.text());
