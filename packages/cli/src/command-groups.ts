@@ -3,7 +3,7 @@
  * group. The help with `--all` has the others too.
  */
 export const COMMAND_GROUPS: Readonly<Record<string, readonly string[]>> = {
-  'Start:': ['init', 'serve', 'token', 'domains', 'mcp'],
+  'Start:': ['init', 'serve', 'token', 'domains', 'mcp', 'doctor'],
   'Decide:': ['pending', 'approve', 'reject', 'standing', 'effects', 'halt', 'agents'],
   'Look:': ['log', 'show', 'state', 'diff', 'memory', 'blast'],
   'Prove:': ['verify', 'checkpoint', 'bundle', 'report'],

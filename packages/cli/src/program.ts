@@ -137,7 +137,7 @@ function grouped(
 
 /**
  * All commands, if the line starts with none: for the help, and for suggestions after an unknown
- * word.
+ * word. A completion has all of them too.
  */
 function wanted(
   words: readonly string[],
@@ -147,7 +147,7 @@ function wanted(
   const first = (words[0] === 'help' ? words[1] : words[0]) ?? '';
   const all = Object.entries(commands);
   const named = all.filter(([path]) => path === first || groupOf(path) === first);
-  return named.length === 0 ? all : named;
+  return named.length === 0 || first === 'completion' ? all : named;
 }
 
 /** The group of a command, which its name begins with. */

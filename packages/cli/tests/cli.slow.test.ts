@@ -80,6 +80,8 @@ const COMMANDS = [
   'witness',
   'export',
   'import',
+  'doctor',
+  'completion',
   'conformance',
 ];
 
@@ -87,7 +89,7 @@ const COMMANDS = [
 const EXPERIMENTS = ['adjudicate', 'compare', 'effects', 'memory'].map(
   (command) => `${EXPERIMENTS_COMMAND} ${command}`,
 );
-const STORELESS = ['policy check', 'conformance', ...EXPERIMENTS.slice(1)];
+const STORELESS = ['policy check', 'completion', 'conformance', ...EXPERIMENTS.slice(1)];
 
 const here = inTillFolder();
 const { assize, json, refused, file, till, entries } = here;

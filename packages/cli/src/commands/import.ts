@@ -100,20 +100,24 @@ export function importCommand(program: Command): void {
       inSession(async (session, options: Options, file: string) => {
         // An invalid export creates no store.
         const { maxBlobs, keepInvalid = false } = options;
+        const onRead = (bytes: number, size?: number): void =>
+          session.progress.report('bytes of the export read', bytes, size);
         if (keepInvalid) {
           const first = IMPORT_GROUP;
-          const lines = await openExport(file, session.interruption, { maxBlobs, first }).catch(
-            (error: unknown) => {
-              if (isAssizeError(error, 'bad_export')) note(`Nothing was imported. ${KEPT}`);
-              throw error;
-            },
-          );
+          const lines = await openExport(file, session.interruption, {
+            maxBlobs,
+            first,
+            onRead,
+          }).catch((error: unknown) => {
+            if (isAssizeError(error, 'bad_export')) note(`Nothing was imported. ${KEPT}`);
+            throw error;
+          });
           return keep(session, options, lines);
         }
-        const lines = await openExport(file, session.interruption, { maxBlobs });
+        const lines = await openExport(file, session.interruption, { maxBlobs, onRead });
         return withScratchStore(async (scratch) => {
           const { done, reports } = await imported(session, scratch, lines, options, {
-            progress: { reading: 'entries read', verifying: 'verifying the export' },
+            verifying: 'verifying the export',
           });
           if (faultsOf(reports).length === 0) {
             await integrateLog(scratch);
@@ -146,13 +150,18 @@ async function keep(
   lines: AsyncIterable<string>,
   checked?: Store,
 ): Promise<ExitCode> {
+  // The lines of a file report their bytes.
+  const total = await checked?.logSize();
   return session.withStore('create', async (store) => {
     if (checked !== undefined) await refuseConflicts(checked, store);
     // Left by an earlier, interrupted import. Its entries are included, because that import
     // did not finish.
     const wereIncomplete = await areIncomplete(store);
     const { done, reports } = await imported(session, store, lines, options, {
-      progress: { reading: 'entries imported', verifying: 'verifying the store' },
+      verifying: 'verifying the store',
+      ...(total !== undefined && {
+        onProgress: (done: number) => session.progress.report('entries imported', done, total),
+      }),
       erase: options.erase === true,
       awaitsFacts: true,
       ...(options.mark === true && { cameBefore: isForeignEntry(store) }),
@@ -180,27 +189,20 @@ async function keep(
   });
 }
 
-/** The labels of the progress of one import: into the temporary store, or into the store. */
-interface ProgressLabels {
-  readonly reading: string;
-  readonly verifying: string;
-}
-
 async function imported(
   session: Session,
   store: Store,
   lines: AsyncIterable<string>,
   { entryKey, maxBlobs }: Options,
-  { progress, ...options }: ImportOptions & { readonly progress: ProgressLabels },
+  { verifying, ...options }: ImportOptions & { readonly verifying: string },
 ): Promise<{ readonly done: ImportReport; readonly reports: readonly VerifyReport[] }> {
   const done = await importLines(store, lines, {
     ...options,
     ...(maxBlobs !== undefined && { blobUnitsMax: maxBlobs }),
-    onProgress: (entries) => session.progress.report(progress.reading, entries),
   });
   const reports = await verifyStore(watchedStore(store, session.interruption), {
     ...(entryKey.length > 0 && { entryKeys: entryKey }),
-    onProgress: (at, total) => session.progress.report(progress.verifying, at, total),
+    onProgress: (at, total) => session.progress.report(verifying, at, total),
   });
   return { done, reports };
 }

@@ -37,6 +37,8 @@ export const core: Feature = {
     archive: async () => (await import('./archive.ts')).archive,
     backup: async () => (await import('./backup.ts')).backup,
     restore: async () => (await import('./restore.ts')).restore,
+    doctor: async () => (await import('./doctor.ts')).doctor,
+    completion: async () => (await import('./completion.ts')).completion,
     export: async () => (await import('./export.ts')).exportCommand,
     import: async () => (await import('./import.ts')).importCommand,
   },

@@ -144,7 +144,7 @@ function listTrajectories(session: Session, { from, limit }: Options): Promise<v
 const TRAJECTORY_COLUMNS: readonly Column[] = [
   { title: 'trajectory' },
   { title: 'entries', align: 'right' },
-  { title: 'head' },
+  { title: 'head', narrow: 'drop' },
   { title: 'domain' },
 ];
 
@@ -165,13 +165,13 @@ function begunText({
 
 const COLUMNS: readonly Column[] = [
   { title: 'seq', align: 'right' },
-  { title: 'id' },
-  { title: 'at' },
+  { title: 'id', narrow: 'drop' },
+  { title: 'at', narrow: 'time' },
   { title: 'action' },
   { title: 'ruling' },
-  { title: 'reason' },
-  { title: 'detail' },
-  { title: 'arguments' },
+  { title: 'reason', narrow: 'cut' },
+  { title: 'detail', narrow: 'cut' },
+  { title: 'arguments', narrow: 'cut' },
 ];
 
 function listEntries(session: Session, trajectory: string, options: Options): Promise<void> {
@@ -204,7 +204,11 @@ function listEntries(session: Session, trajectory: string, options: Options): Pr
   });
 }
 
-const FOUND_COLUMNS: readonly Column[] = [{ title: 'entry' }, { title: 'by' }, ...COLUMNS.slice(2)];
+const FOUND_COLUMNS: readonly Column[] = [
+  { title: 'entry' },
+  { title: 'by', narrow: 'cut' },
+  ...COLUMNS.slice(2),
+];
 
 /** Entries that the options choose, newest first. A page is printed when it is found. */
 function findAll(session: Session, options: Options, trajectory?: string): Promise<void> {

@@ -176,9 +176,9 @@ async function print(
     [
       { title: 'pending' },
       { title: 'trajectory' },
-      { title: 'seq', align: 'right' },
-      { title: 'at' },
-      { title: 'until' },
+      { title: 'seq', align: 'right', narrow: 'drop' },
+      { title: 'at', narrow: 'time' },
+      { title: 'until', narrow: 'time' },
       { title: 'action' },
       { title: 'for' },
       { title: 'reason' },

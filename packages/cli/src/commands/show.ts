@@ -7,6 +7,7 @@ import {
   inSession,
   line,
   type Output,
+  type Printable,
   red,
   type SharedOptions,
   shownWords,
@@ -15,16 +16,20 @@ import {
 } from '@assize/command';
 import type { EntryRow, LedgerStore, Payload } from 'assize/internal/ledger';
 import {
+  causeOf,
   conclusionsOf,
   type DelegationStep,
   type EntryView,
   entryView,
   overridesIn,
   overrideText,
+  type Summary,
+  shortTime,
   stepOf,
   summaryOf,
 } from 'assize/internal/views';
 import type { Command } from 'commander';
+import { paintedRuling } from '../render/ruling.ts';
 import { answersOf, type NamedAnswer } from '../store/oracle-answers.ts';
 import { projectWords } from '../store/project-domains.ts';
 import { printAnswerOf } from './oracle-answer.ts';
@@ -74,10 +79,11 @@ export function show(program: Command): void {
               ...(delegation && { delegation }),
             });
           else {
-            const { title } = summaryOf(row, {
+            const summary = summaryOf(row, {
               actions: await (await projectWords(store)).of(row.trajectory_id),
             });
-            if (title !== undefined) out.line(bold(shownWords(title)));
+            if (payload !== undefined) out.line(verdictLine(summary));
+            if (summary.title !== undefined) out.line(bold(shownWords(summary.title)));
             print(out, entry, delegation);
             for (const answer of answers) printAnswer(out, answer);
           }
@@ -85,6 +91,13 @@ export function show(program: Command): void {
         }),
       ),
     );
+}
+
+/** The ruling with its reason, in one line. */
+function verdictLine({ ruling, at, reason, invariant_id, detail = '' }: Summary): Printable {
+  const cause = causeOf(reason, invariant_id) ?? '';
+  const why = [cause, detail].filter((text) => text !== '').join(': ');
+  return line`${paintedRuling(ruling)} at ${shortTime(at)}${why === '' ? '' : `: ${why}`}`;
 }
 
 async function delegated(

@@ -180,7 +180,7 @@ function print(out: Output, reports: readonly VerifyReport[], entries: number): 
       { title: 'signed', align: 'right' },
       { title: 'open', align: 'right' },
       ...rare.map((title) => ({ title, align: 'right' }) as const),
-      { title: 'head' },
+      { title: 'head', narrow: 'drop' },
       { title: 'result' },
     ],
     reports.map(({ trajectory_id, entries: accepted, signed, open, head, fault, ...report }) => [

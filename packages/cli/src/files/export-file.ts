@@ -18,10 +18,17 @@ export async function openExport(
   {
     maxBlobs,
     first = { entries: 1, units: Number.POSITIVE_INFINITY },
-  }: { readonly maxBlobs?: number | undefined; readonly first?: Size } = {},
+    onRead,
+  }: {
+    readonly maxBlobs?: number | undefined;
+    readonly first?: Size;
+    /** After each read: the bytes so far, of the size of a file. */
+    readonly onRead?: (bytes: number, size?: number) => void;
+  } = {},
 ): Promise<AsyncIterable<string>> {
-  const bytes = file === '-' ? process.stdin : opened(file);
-  return checkedBeginning(splitLines(watched(bytes, file, interruption)), file, first, maxBlobs);
+  const { bytes, size } = file === '-' ? { bytes: process.stdin, size: undefined } : opened(file);
+  const read = watched(bytes, file, interruption, (done) => onRead?.(done, size));
+  return checkedBeginning(splitLines(read), file, first, maxBlobs);
 }
 
 interface Size {
@@ -34,10 +41,16 @@ async function* watched(
   bytes: Readable,
   file: string,
   interruption: AbortSignal,
+  onRead: (bytes: number) => void,
 ): AsyncGenerator<Uint8Array> {
+  let done = 0;
   try {
     // Also ends the wait for the next bytes of a pipe.
-    for await (const chunk of addAbortSignal(interruption, bytes)) yield chunk;
+    for await (const chunk of addAbortSignal(interruption, bytes)) {
+      yield chunk;
+      done += (chunk as Uint8Array).length;
+      onRead(done);
+    }
   } catch (error) {
     interruption.throwIfAborted();
     throw asUnreadable(file, error);
@@ -48,14 +61,14 @@ async function* watched(
  * Attached before the store is opened, which may take long: without a listener, a stream error in
  * the meantime would be lost.
  */
-function opened(file: string): Readable {
+function opened(file: string): { readonly bytes: Readable; readonly size: number | undefined } {
   try {
     const fd = whileBlocked(() => openSync(file, 'r'));
     const stats = fstatSync(fd);
     // A read of a pipe would hold a thread, for which the end of the process waits.
     return stats.isFIFO() || stats.isSocket()
-      ? new Socket({ fd, readable: true })
-      : createReadStream(file, { fd });
+      ? { bytes: new Socket({ fd, readable: true }), size: undefined }
+      : { bytes: createReadStream(file, { fd }), size: stats.isFile() ? stats.size : undefined };
   } catch (error) {
     throw asUnreadable(file, error);
   }

@@ -81,10 +81,10 @@ export function printTransactions(
       { title: 'n', align: 'right' },
       { title: 'tool' },
       { title: 'phase' },
-      { title: 'sink' },
+      { title: 'sink', narrow: 'drop' },
       { title: 'transaction' },
-      { title: 'trajectory' },
-      { title: 'name' },
+      { title: 'trajectory', narrow: 'cut' },
+      { title: 'name', narrow: 'cut' },
     ],
     listed.flatMap(rowsOf),
   );

@@ -117,6 +117,23 @@ describe('a table that is wider than the terminal', () => {
     expect(text().match(/word/g)).toHaveLength(30);
   });
 
+  test('drops, shortens and cuts the columns that allow it, before any overflow', () => {
+    const { out, text } = output(72);
+    const narrow = { id: 'drop', at: 'time', reason: 'cut', detail: 'cut' } as const;
+    out.table(
+      columns.map(({ title }) => ({
+        title,
+        ...(title in narrow && { narrow: narrow[title as 'id'] }),
+      })),
+      rows,
+    );
+    expect(text().trimEnd().split('\n')).toEqual([
+      'seq  at           action              reason           detail',
+      '0    01-01 00:00  spend',
+      '1    01-01 00:00  respond_to_relapse  RELAPSE_RESPON…  word word word…',
+    ]);
+  });
+
   test('never exceeds its edge or loses a word, at any width of the widest word', () => {
     const cell = fc
       .array(fc.stringMatching(/^[a-z]{1,40}$/), { maxLength: 12 })

@@ -20,6 +20,11 @@ export class OutputUnwritable extends Error {
 export interface Column {
   readonly title: string;
   readonly align?: 'left' | 'right';
+  /**
+   * On a terminal that is too narrow, the column is absent, its times have no year and no seconds,
+   * or its texts, which have no colors, end with an ellipsis.
+   */
+  readonly narrow?: 'drop' | 'time' | 'cut';
 }
 
 const BORDERLESS = Object.fromEntries(
@@ -30,6 +35,8 @@ const BORDERLESS = Object.fromEntries(
 
 /** Minimum width of the last column when it is fitted to the terminal. */
 const FLEXIBLE_MIN = 24;
+/** Minimum width of a column that is cut. */
+const CUT_MIN = 10;
 /** The separator of two columns. */
 const GAP = 2;
 /** Maximum number of rows laid out together: the layout's time grows with their square. */
@@ -87,13 +94,12 @@ export class Output {
    * printed below each row.
    * @throws OutputClosed, OutputUnwritable
    */
-  table(columns: readonly Column[], rows: readonly (readonly Value[])[]): void {
-    const cells = rows.map((row) => row.map((value) => printable(value).text));
-    const head = columns.map(({ title }) => bold(title).text);
+  table(given: readonly Column[], rows: readonly (readonly Value[])[]): void {
     const { width } = this;
-    const natural = columns.map(
-      (_, i) => widestOf([head, ...cells].map((row) => row[i] as string)) + GAP,
-    );
+    const texts = rows.map((row) => row.map((value) => printable(value).text));
+    const { columns, cells } = fitColumns({ columns: given, cells: texts }, width);
+    const head = headOf(columns);
+    const natural = naturalOf({ columns, cells });
     const kept =
       width === undefined ? columns.length : fittingOf(natural, narrowest([head, ...cells]), width);
     const narrowed = kept < columns.length ? undefined : widthsOf(natural, width);
@@ -180,6 +186,56 @@ function writeWhole(file: number, text: string): void {
   }
 }
 
+/** The texts of a table, without its head. */
+interface Texts {
+  readonly columns: readonly Column[];
+  readonly cells: readonly (readonly string[])[];
+}
+
+function headOf(columns: readonly Column[]): string[] {
+  return columns.map(({ title }) => bold(title).text);
+}
+
+/** The widths of columns whose texts are complete. */
+function naturalOf({ columns, cells }: Texts): number[] {
+  const rows = [headOf(columns), ...cells];
+  return columns.map((_, i) => widestOf(rows.map((row) => row[i] as string)) + GAP);
+}
+
+function sumOf(widths: readonly number[]): number {
+  return widths.reduce((sum, one) => sum + one, 0);
+}
+
+/** The table in less width, as its columns allow it, if it does not fit. */
+function fitColumns(table: Texts, width: number | undefined): Texts {
+  if (width === undefined || sumOf(naturalOf(table)) <= width) return table;
+  const kept = table.columns.flatMap(({ narrow }, i) => (narrow === 'drop' ? [] : [i]));
+  const columns = kept.map((i) => table.columns[i] as Column);
+  const cells = table.cells.map((row) =>
+    kept.map((i) => {
+      const text = row[i] as string;
+      if (table.columns[i]?.narrow !== 'time') return text;
+      return text.replace(/^\d{4}-(\d\d-\d\d)T(\d\d:\d\d):\d\dZ$/, '$1 $2');
+    }),
+  );
+  const widths = naturalOf({ columns, cells });
+  for (let over = sumOf(widths) - width; over > 0; over--) {
+    const widest = Math.max(
+      ...widths.map((one, i) => (columns[i]?.narrow === 'cut' ? one : CUT_MIN)),
+    );
+    if (widest <= CUT_MIN) break;
+    const at = widths.findIndex((one, i) => one === widest && columns[i]?.narrow === 'cut');
+    widths[at] = widest - 1;
+  }
+  const cut = (text: string, i: number): string => {
+    const most = (widths[i] as number) - GAP;
+    return columns[i]?.narrow === 'cut' && text.length > most
+      ? `${text.slice(0, most - 1)}…`
+      : text;
+  };
+  return { columns, cells: cells.map((row) => row.map(cut)) };
+}
+
 /** The minimum width of the last column that cuts no word. */
 function narrowest(rows: readonly (readonly string[])[]): number {
   const texts = rows.map((row) => row.at(-1) as string);
@@ -215,7 +271,7 @@ function widthsOf(
  */
 function grid(
   columns: readonly Column[],
-  rows: readonly string[][],
+  rows: readonly (readonly string[])[],
   widths: readonly number[],
   isWrapped: boolean,
 ): string[] {
