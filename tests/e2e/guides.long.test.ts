@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { completion, StubProvider } from '../support/models/stub-provider.ts';
-import { writeFiles } from '../support/process/guide-files.ts';
+import { stepsOf, writeFiles } from '../support/process/guide-files.ts';
 import { startServer } from '../support/process/listening-server.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -42,13 +42,8 @@ function withoutProgress(printed: string): string {
 }
 
 /** The terminal steps of a guide: each command with the text below it. */
-function steps(page: string): { command: string; below: string }[] {
-  return blocks(page, 'console')
-    .flatMap((block) => block.split(/^\$ /m).slice(1))
-    .map((step) => {
-      const [command = '', ...below] = step.trimEnd().split('\n');
-      return { command, below: below.join('\n') };
-    });
+function steps(page: string): { readonly command: string; readonly below: string }[] {
+  return blocks(page, 'console').flatMap(stepsOf);
 }
 
 function blocks(page: string, name = 'sh'): string[] {
@@ -80,19 +75,6 @@ test.skipIf(!python)('proof-bundles.md, which also needs python3', () => {
     'valid: 1 entry in scope and 2 as context are in the 28 entries signed by example.com/ledger',
     'entries.jsonl is not as in the manifest (file_differs)',
     'refused',
-  ])
-    expect(said).toContain(part);
-});
-
-test.skipIf(!python)('archive.md, which also needs python3', () => {
-  const said = shell(blocks('archive.md').join('\n'));
-  for (const part of [
-    '24 entries moved',
-    'archived: 24 of 28 entries in the log',
-    '2 of 2 trajectories are valid, 28 entries',
-    '4 entries moved',
-    'No faults found; compared with the checkpoint of 28 entries',
-    'valid: 28 entries, 2 trajectories',
   ])
     expect(said).toContain(part);
 });
@@ -144,37 +126,18 @@ test.skipIf(!python)('audit.md, which also needs python3', async () => {
   }
 });
 
-test('command-line.md', () => {
-  const [making, listing, creating] = blocks('command-line.md') as [string, string, string];
-  shell(making);
-  const store = 'export ASSIZE_STORE=sqlite:./assize-demo.db\n';
-  const known = (printed: string): string => printed.trimEnd().replaceAll(/[0-9a-f]{64}/g, '…');
-  const told = steps('command-line.md');
-  expect(told).toHaveLength(5);
-  for (const { command, below } of told) {
-    const printed = shell(`${store}{ ${command} 2> told; } || true`);
-    expect(known(printed), command).toBe(known(below));
-    const { error } = JSON.parse(printed);
-    expect(readFileSync(join(here, 'told'), 'utf8')).toBe(
-      error === undefined ? '' : `assize: ${error.message}\n`,
-    );
-  }
-  shell(store + listing);
-  const members = (name: string): string[] =>
-    Object.keys(JSON.parse(readFileSync(join(here, name), 'utf8')));
-  expect(members('demo.json')).toContain('ok');
-  expect(members('pending.json')).toEqual(['pending', 'expired', 'halted']);
-  expect(members('effects.json')).toEqual(['transactions', 'pending_proposals']);
-  expect(shell(creating)).toMatch(/"ruling":"committed"|"ruling": "committed"|\ncommitted as /);
-});
-
-test('backups.md, with stand-ins for the programs of PostgreSQL', () => {
+test.skipIf(!python)('backups.md, with stand-ins for pg_dump, and with python3', () => {
   const said = shell(blocks('backups.md').join('\n'));
   for (const part of [
     'backup.db: 28 entries',
     'Compared with the checkpoint',
     'Retired on',
-    '2 of 2 trajectories are valid',
+    '24 entries moved',
+    'archived: 24 of 28 entries in the log',
+    '2 of 2 trajectories are valid, 28 entries',
+    '4 entries moved',
+    'No faults found; compared with the checkpoint of 28 entries',
+    'valid: 28 entries, 2 trajectories',
   ])
     expect(said).toContain(part);
   const [recipe] = blocks('backups.md', 'sh postgres') as [string];
@@ -183,7 +146,7 @@ test('backups.md, with stand-ins for the programs of PostgreSQL', () => {
     chmodSync(join(here, 'bin', program), 0o755);
   }
   const old =
-    'OLD=sqlite:./server.db; NEW=sqlite:./new.db; mv restored.db server.db; cp server.db new.db';
+    'OLD=sqlite:./server.db; NEW=sqlite:./new.db; cp backup.db server.db; cp server.db new.db';
   const moved = shell(
     `${old}; cp assize-demo.db.key ledger.key; cp assize-demo.db.vkey ledger.vkey\n${recipe}`,
   );
@@ -221,15 +184,14 @@ test('erasure.md', () => {
   }
 });
 
-test('policies.md and backtest.md', () => {
+test('policies.md', () => {
   // Inside the repository, so that `assize` is this package.
   const folder = mkdtempSync(join(root, 'dist-guide-'));
-  const pages = ['policies.md', 'backtest.md'];
   try {
-    for (const page of pages) writeFiles(page, folder);
+    writeFiles('policies.md', folder);
     const known = (printed: string): string => withoutProgress(printed).trimEnd();
-    const commands = pages.flatMap(steps);
-    expect(commands).toHaveLength(8);
+    const commands = steps('policies.md');
+    expect(commands).toHaveLength(5);
     for (const { command, below } of commands)
       expect(known(shell(`{ ${command}; } 2>&1 || true`, folder)), command).toBe(known(below));
   } finally {
@@ -261,28 +223,7 @@ test('reports.md', () => {
   }
 });
 
-test('rules-file.md and rules-file-use.md', () => {
-  // Inside the repository, so that `assize` is this package.
-  const folder = mkdtempSync(join(root, 'dist-guide-'));
-  const pages = ['rules-file.md', 'rules-file-use.md'];
-  const known = (text: string): string =>
-    text.replace(/\b[0-9a-f]{12}\b/g, '#'.repeat(12)).trimEnd();
-  try {
-    for (const page of pages) writeFiles(page, folder);
-    const commands = pages.flatMap(steps);
-    expect(commands).toHaveLength(5);
-    for (const { command, below } of commands) {
-      const printed = shell(`{ ${command}; } 2>&1 || true`, folder);
-      expect(known(withoutProgress(printed)), command).toBe(known(below));
-    }
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-});
-
 test.each([
-  ['mined-rules.md', 6],
-  ['observe.md', 11],
   ['labs/architectures/README.md', 3],
 ])('%s', (page, count) => {
   // Inside the repository, so that `assize` is this package.
@@ -300,67 +241,35 @@ test.each([
   }
 });
 
-test.each(['replay.md', 'deep-replay.md'])('%s', (page) => {
-  // Inside the repository, so that `assize` is this package.
-  const folder = mkdtempSync(join(root, 'dist-guide-'));
-  // Ids, and the time at which the page's branch starts, change from run to run.
-  const known = (text: string): string =>
-    text.replace(/\b[0-9a-f]{12}\b/g, '#'.repeat(12)).replace(/^(what-if@0 +)\S+/gm, '$1now');
+/** Follows a page from an empty folder. Each command prints the text that the page shows. */
+async function followed(
+  page: string,
+  count: number,
+  prepare: (guide: ServedGuide) => void = () => {},
+): Promise<void> {
+  const guide = await ServedGuide.begin();
   try {
-    writeFiles(page, folder);
-    let settings = '';
-    for (const { command, below } of steps(page)) {
-      if (command.startsWith('export ')) settings += `${command}\n`;
-      const printed = shell(`${settings}{ ${command}; } 2>&1 || true`, folder);
-      expect(known(withoutProgress(printed).trimEnd()), command).toBe(known(below));
-    }
+    prepare(guide);
+    await guide.follow(page, ['sh elsewhere']);
+    for (const { command, shown, printed } of guide.steps) expect(printed, command).toBe(shown);
+    expect(guide.steps).toHaveLength(count);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    await guide.end();
   }
-});
+}
 
-test('incidents.md', () => {
-  // Inside the repository, so that `assize` is this package.
-  const folder = mkdtempSync(join(root, 'dist-guide-'));
-  const known = (text: string): string =>
-    text.replace(/\b([0-9a-f]{64}|[0-9a-f]{12})\b/g, '#').trimEnd();
-  try {
-    writeFiles('incidents.md', folder);
-    shell((blocks('incidents.md') as [string])[0], folder);
-    const told = steps('incidents.md');
-    expect(told).toHaveLength(6);
-    for (const { command, below } of told)
-      expect(known(withoutProgress(shell(`{ ${command}; } 2>&1 || true`, folder))), command).toBe(
-        known(below),
-      );
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-});
+test.each([
+  ['configuration.md', 11],
+  ['incidents.md', 10],
+  ['observe.md', 11],
+  ['replay.md', 9],
+])('%s', (page, count) => followed(page, count));
 
-test('blast-radius.md', () => {
-  // Inside the repository, so that `assize` is this package.
-  const folder = mkdtempSync(join(root, 'dist-guide-'));
-  const settings = 'export ASSIZE_STORE=sqlite:./assize-demo.db\n';
-  const known = (text: string): string =>
-    text.replace(/\b[0-9a-f]{12}\b/g, '#'.repeat(12)).trimEnd();
-  try {
-    const [begin] = blocks('blast-radius.md') as [string];
-    shell(begin, folder);
-    writeFiles('blast-radius.md', folder);
-    const told = steps('blast-radius.md');
-    expect(told).toHaveLength(3);
-    for (const { command, below } of told)
-      expect(
-        known(withoutProgress(shell(`${settings}{ ${command}; } 2>&1 || true`, folder))),
-        command,
-      ).toBe(known(below));
-    const said = execFileSync(process.execPath, ['radius.ts'], { cwd: folder, encoding: 'utf8' });
-    expect(said).toBe("2 [ 'bank.transfer applied' ]\n");
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-});
+test('backtest.md, with the ledgers of policies.md and agents.md', () =>
+  followed('backtest.md', 17, (guide) => {
+    for (const page of ['policies.md', 'agents.md']) guide.write(page);
+    guide.sh('node work.ts; node record.ts');
+  }));
 
 test('domain-upgrade.md', () => {
   // Inside the repository, so that `assize` is this package.
@@ -388,48 +297,16 @@ test('domain-upgrade.md', () => {
   }
 });
 
-/** The server of simulate.md, with its request. */
-async function simulatedAtServer(folder: string): Promise<void> {
-  const server = await startServer(folder, ['--port', '0']);
-  try {
-    writeFileSync(join(folder, 'ann.token'), shell('assize token create admin:ann', folder), {
-      mode: 0o600,
-    });
-    const [asking = ''] = blocks('simulate.md', 'sh server');
-    const said = shell(`export ASSIZE_URL=${server.url}\n${asking}`, folder);
-    const { at, variants } = JSON.parse(said);
-    expect([at.seq, variants[0].samples[0].parts, variants[1].rules]).toEqual([
-      2,
-      undefined,
-      { 'no-roofs': { rejected: variants[1].medians.rejected, escalated: 0 } },
-    ]);
-  } finally {
-    await server.end('SIGTERM');
-  }
-}
-
-test('agents.md and simulate.md', async () => {
+test('agents.md', () => {
   // Inside the repository, so that `assize` is this package.
   const folder = mkdtempSync(join(root, 'dist-guide-'));
   const run = (name: string) =>
     execFileSync(process.execPath, [name], { cwd: folder, encoding: 'utf8' });
   try {
-    for (const page of ['agents.md', 'simulate.md']) writeFiles(page, folder);
+    writeFiles('agents.md', folder);
     expect(run('record.ts')).toBe(blocks('agents.md', 'text record.ts').join(''));
     expect(run('record.ts'), 'again').toBe('done 9 true\n');
     expect(run('replay.ts')).toBe(blocks('agents.md', 'text replay.ts').join(''));
-    const undated = (text: string) =>
-      text.replaceAll(/\d{4}-\d\d-\d\d|\([0-9a-f]{12}\)/g, '…').trimEnd();
-    for (const { command, below } of steps('simulate.md'))
-      expect(undated(shell(command, folder)), command).toBe(undated(below));
-    expect(run('simulate.ts')).toBe(blocks('simulate.md', 'text simulate.ts').join(''));
-    await simulatedAtServer(folder);
-    // The simulators of the page, as data and as functions.
-    const given = '--store sqlite:./desk.db --domain desk.ts --anchors anchors.json';
-    for (const file of ['bank.json', 'simulators.ts'])
-      expect(
-        shell(`assize lab simulate desk desk.ts --simulators ${file} ${given}`, folder),
-      ).toContain('desk has the rulings of the record.');
     const said = shell(blocks('agents.md').join('\n'), folder);
     expect(said).toMatch(/^\/observations\/0 model, first asked \d{4}-/m);
     expect(said).toMatch(/^\/observations\/1 turn 0, first asked \d{4}-/m);
@@ -447,33 +324,6 @@ test('agents.md and simulate.md', async () => {
       is: 'there',
       value: 'yes',
     });
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-});
-
-test('configuration.md', () => {
-  // Inside the repository, so that `assize` is this package.
-  const folder = mkdtempSync(join(root, 'dist-guide-'));
-  const known = (text: string): string =>
-    text
-      .replaceAll(folder, 'PATH')
-      .replace(/\b[0-9a-f]{12}\b/g, '#'.repeat(12))
-      .trimEnd();
-  try {
-    shell(blocks('configuration.md').join('\n'), folder);
-    writeFiles('configuration.md', folder);
-    const told = steps('configuration.md');
-    expect(told).toHaveLength(6);
-    for (const { command, below } of told)
-      expect(known(shell(`{ ${command}; } 2>&1 || true`, folder)), command).toBe(known(below));
-    for (const _run of [1, 2]) {
-      const printed = execFileSync(process.execPath, ['begin.ts'], {
-        cwd: folder,
-        encoding: 'utf8',
-      });
-      expect(printed).toBe(blocks('configuration.md', 'text begin.ts').join(''));
-    }
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

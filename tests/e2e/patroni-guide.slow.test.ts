@@ -9,7 +9,7 @@ import { blockOf } from '../support/process/guide-files.ts';
 import { type ListeningServer, startServer } from '../support/process/listening-server.ts';
 import { ServedGuide } from '../support/process/served-guide.ts';
 
-const PAGE = 'patroni.md';
+const PAGE = 'postgres.md';
 /** A failover takes as long as `ttl` of the guide, and more on a busy machine. */
 const PATIENT = { timeout: 240_000, interval: 500 };
 const CALLERS_PER_SERVER = 3;
@@ -54,7 +54,7 @@ class Caller {
   async #propose(key: string): Promise<string | undefined> {
     let answer: Response;
     try {
-      answer = await fetch(`${this.#url}/v1/trajectories/trip/proposals`, {
+      answer = await fetch(`${this.#url}/v1/trajectories/acme:trip/proposals`, {
         method: 'POST',
         headers: {
           authorization: `Bearer ${this.#token}`,
@@ -124,7 +124,7 @@ describe.skipIf(!hasPatroni)(title, () => {
         /db1 .* Leader .*\n.*db2 .* Sync Standby /,
       );
       cluster.startHaproxy();
-      for (const statement of blockOf(PAGE, 'sql').trim().split('\n'))
+      for (const statement of blockOf(PAGE, 'sql patroni').trim().split('\n'))
         await cluster.query('db1', statement, 'postgres');
 
       writeFileSync(
@@ -164,7 +164,7 @@ describe.skipIf(!hasPatroni)(title, () => {
       await calling;
 
       const answered = callers.flatMap(({ entries }) => [...entries.values()]);
-      const { log } = JSON.parse(await sh('assize log trip --json')) as {
+      const { log } = JSON.parse(await sh('assize log acme:trip --json')) as {
         readonly log: readonly { readonly id: string }[];
       };
       const proposed = log.slice(1).map(({ id }) => id);

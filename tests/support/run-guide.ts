@@ -14,7 +14,7 @@ import { stripTypeScriptTypes } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { type Block, blocksOf } from './process/guide-files.ts';
+import { type Block, blocksOf, stepsOf } from './process/guide-files.ts';
 import { PACKAGES } from './process/link-packages.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -69,10 +69,10 @@ export function runGuide(name: string, options: GuideOptions): GuideRun {
     const [, file] = says.split(' ');
     if (file !== undefined) writeFileSync(join(here, file), code);
   }
-  const lines = blocks
+  const steps = blocks
     .filter(({ says }) => says === 'console')
-    .flatMap(({ code }) => code.trimEnd().split('\n'));
-  const commands = lines.filter((line) => line.startsWith('$ ')).map((line) => line.slice(2));
+    .flatMap(({ code }) => stepsOf(code));
+  const commands = steps.map(({ command }) => command);
   const path = `${join(here, 'bin')}:${join(process.execPath, '..')}:${process.env['PATH']}`;
   const printed = execFileSync('sh', ['-eu', '-c', commands.join('\n')], {
     cwd: here,
@@ -81,7 +81,7 @@ export function runGuide(name: string, options: GuideOptions): GuideRun {
     stdio: ['ignore', 'pipe', 'ignore'],
     timeout: timeoutMs,
   });
-  const shown = lines.filter((line) => !line.startsWith('$ '));
+  const shown = steps.flatMap(({ below }) => (below === '' ? [] : below.split('\n')));
   return { commands, printed: printed.trimEnd().split('\n'), shown };
 }
 

@@ -3034,7 +3034,7 @@ def main_bundle(options: argparse.Namespace, parser: argparse.ArgumentParser) ->
     return 0
 
 
-# ------------------------------------------------------------------------ docs/guide/archive.md: archives
+# ------------------------------------------------------------------------ docs/guide/backups.md: archives
 
 ARCHIVE_BYTES = 16_777_216                               # of the lines of a file, beyond one long line
 segment_file = re.compile(r"([0-9]{12})-(entries|blobs)-([0-9]{12})-([0-9]+)-([0-9a-f]{64})\.gz").fullmatch

@@ -1,4 +1,4 @@
-/** The steps of docs/guide/cells.md with servers as processes, on SQLite in place of PostgreSQL. */
+/** The steps of docs/guide/scale.md with servers as processes, on SQLite in place of PostgreSQL. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -9,7 +9,7 @@ import {
 } from '../../../tests/support/process/listening-server.ts';
 import { ServedGuide } from '../../../tests/support/process/served-guide.ts';
 
-const PAGE = 'cells.md';
+const PAGE = 'scale.md';
 const PATIENCE = { timeout: 30_000, interval: 250 };
 
 /** The text with a SQLite file for each database. */
@@ -46,7 +46,7 @@ test('the guide places, serves, moves, halts and audits tenants', {
     guide.sh(blockOf(PAGE, 'sh propose').split('assize cells')[0]!.replace('first', key));
   let keys = 0;
   // The key of the first proposal is known in the new cell too.
-  expect(run('move')).toContain('acme lives in eu-2: 1 trajectory with ');
+  expect(run('move-tenant')).toContain('acme lives in eu-2: 1 trajectory with ');
   await expect.poll(() => propose('second'), PATIENCE).toContain('"ruling":"committed"');
   expect(propose('first').trim()).toBe(proposed.split('\n')[0]!.trimEnd());
   expect(run('erase')).toMatch(/\d entries, \d of them new; 1 trajectory in the store/);

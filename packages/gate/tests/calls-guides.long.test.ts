@@ -9,7 +9,7 @@ const GUIDES: Readonly<Record<string, readonly string[]>> = {
   langchain: ['langchain', '@langchain', 'zod'],
   'ai-sdk': ['ai', 'zod'],
   'openai-agents': ['@openai', 'zod'],
-  opentelemetry: ['@opentelemetry'],
+  monitoring: ['@opentelemetry'],
 };
 
 test.each(Object.entries(GUIDES))(

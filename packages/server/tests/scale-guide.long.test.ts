@@ -18,7 +18,7 @@ async function spend(
   token: string,
   key: string,
 ): Promise<{ ruling: string; entry_id: string }> {
-  const answer = await fetch(`${url}/v1/trajectories/trip/proposals`, {
+  const answer = await fetch(`${url}/v1/trajectories/acme:trip/proposals`, {
     method: 'POST',
     headers: {
       authorization: `Bearer ${token}`,

@@ -65,11 +65,11 @@ test('rules-start.md, from an empty folder, whose steps init prints', async () =
   expect(guide.sh('assize log calls')).toMatch(/committed .* resolves \w+ as human:you/);
 });
 
-test('rules-file-serve.md, from an empty folder', async () => {
-  const page = 'rules-file-serve.md';
+test('rules-file.md, from an empty folder', async () => {
+  const page = 'rules-file.md';
   guide.sh(blockOf(page, 'sh init'));
   await guide.follow(page, ['sh init']);
-  expectShown(6);
+  expectShown(11);
   expect(guide.sh('assize verify; assize log calls')).toMatch(
     /valid[\s\S]*committed .* resolves \w+ as manager:grace/,
   );

@@ -1,4 +1,4 @@
-/** docs/guide/conformance.md, run as it stands: a driver in TypeScript, and one in Python. */
+/** docs/reference/conformance.md, run as it stands: a driver in TypeScript, and one in Python. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { guideDriver } from './support/conformance/guide-driver.ts';
 
 const root = join(import.meta.dirname, '../../..');
-const page = readFileSync(join(root, 'docs/guide/conformance.md'), 'utf8');
+const page = readFileSync(join(root, 'docs/reference/conformance.md'), 'utf8');
 const blocks = [...page.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(
   ([, info = '', text = '']) => ({ info, text }),
 );

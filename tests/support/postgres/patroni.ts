@@ -17,7 +17,7 @@ import { Client } from 'pg';
 import { blockOf } from '../process/guide-files.ts';
 import { serverTemporaryFolder, serverUser } from './binaries.ts';
 
-const PAGE = 'patroni.md';
+const PAGE = 'postgres.md';
 
 /** The programs of the guide, where Debian installs them. */
 const PROGRAMS = [
@@ -42,7 +42,7 @@ export type NodeName = DatabaseNode | 'db3';
 const SHOWN_PORTS = ['2379', '2380', '5000', '5001', '5432', '8008'] as const;
 
 /**
- * The machines of docs/guide/patroni.md, made from the files of that page: each machine is an
+ * The machines of docs/guide/postgres.md, made from the files of that page: each machine is an
  * address of loopback with its own etcd, and two have PostgreSQL under Patroni.
  */
 export class PatroniCluster {

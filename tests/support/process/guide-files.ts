@@ -18,6 +18,20 @@ export function blocksOf(page: string): Block[] {
   }));
 }
 
+/** A command, whose lines but the last end with a backslash, and the output below it. */
+const STEP = /^((?:.*\\\n)*.*)\n?([\s\S]*)$/;
+
+/** The commands of a `console` block, each with the output that the page shows below it. */
+export function stepsOf(code: string): { readonly command: string; readonly below: string }[] {
+  return code
+    .split(/^\$ /m)
+    .slice(1)
+    .map((step) => {
+      const [, command = '', below = ''] = STEP.exec(step.trimEnd()) ?? [];
+      return { command, below };
+    });
+}
+
 /** The block that says just this. */
 export function blockOf(page: string, says: string): string {
   const found = blocksOf(page).find((block) => block.says === says);

@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { blocksOf, writeFiles } from './guide-files.ts';
+import { blocksOf, stepsOf, writeFiles } from './guide-files.ts';
 import { type ListeningServer, startServer } from './listening-server.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -155,12 +155,11 @@ export class ServedGuide {
   }
 
   #type(code: string): void {
-    for (const step of code.split(/^\$ /m).slice(1)) {
-      const [command = '', ...below] = step.trimEnd().split('\n');
-      const printed = this.sh(`{ ${command} ; } 2>&1 || true`);
+    for (const { command, below } of stepsOf(code)) {
+      const printed = this.sh(`{\n${command}\n} 2>&1 || true`);
       this.steps.push({
         command,
-        shown: constantOf(below.join('\n')),
+        shown: constantOf(below),
         printed: constantOf(printed.trimEnd()),
       });
     }
@@ -188,13 +187,15 @@ export class ServedGuide {
   }
 }
 
-/** The text without the parts that differ in each run: hashes, tokens, instants. */
+/** The text without spaces at line ends, and parts that differ: progress, hashes, instants. */
 function constantOf(text: string): string {
   return text
+    .replaceAll(/ +$/gm, '')
+    .replaceAll(/^[a-z ]+: \d+\/\d+ \(\d+ %\).*\n/gm, '')
     .replaceAll(/asz_[0-9a-f]{16}_[0-9a-f]{64}/g, '…')
     .replaceAll(/\b[0-9a-f]{64}\b/g, '…')
     .replaceAll(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, '…')
-    .replaceAll(/\b[0-9a-f]{16}\b/g, '…')
+    .replaceAll(/\b(?:[0-9a-f]{16}|[0-9a-f]{12})\b/g, '…')
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, '…');
 }
 

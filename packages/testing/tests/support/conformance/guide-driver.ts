@@ -1,4 +1,4 @@
-/** The driver of docs/guide/conformance.md as a program, whole or with a fault. */
+/** The driver of docs/reference/conformance.md as a program, whole or with a fault. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest';
 import { linkPackages } from '../../../../../tests/support/process/link-packages.ts';
 
 const root = join(import.meta.dirname, '../../../../..');
-const page = readFileSync(join(root, 'docs/guide/conformance.md'), 'utf8');
+const page = readFileSync(join(root, 'docs/reference/conformance.md'), 'utf8');
 const driver = /^```ts driver\.ts\n([\s\S]*?)^```$/m.exec(page)?.[1] ?? '';
 
 /** A text of the driver, and the text in its place. */
