@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { completion, StubProvider } from '../support/models/stub-provider.ts';
 import { stepsOf, writeFiles } from '../support/process/guide-files.ts';
-import { startServer } from '../support/process/listening-server.ts';
+import { ServedGuide } from '../support/process/served-guide.ts';
 
 const root = join(import.meta.dirname, '../..');
 const python = spawnSync('python3', ['--version']).status === 0;
@@ -199,33 +199,7 @@ test('policies.md', () => {
   }
 });
 
-test('reports.md', () => {
-  // Inside the repository, so that `assize` is this package.
-  const folder = mkdtempSync(join(root, 'dist-guide-'));
-  const known = (text: string): string =>
-    text.replace(/\b[0-9a-f]{12}\b/g, '#'.repeat(12)).trimEnd();
-  try {
-    writeFiles('reports.md', folder);
-    const [demo, checkpoint] = blocks('reports.md') as [string, string];
-    shell(demo, folder);
-    const commands = steps('reports.md');
-    expect(commands).toHaveLength(7);
-    let settings = '';
-    for (const { command, below } of commands) {
-      if (command.startsWith('export ')) settings += `${command}\n`;
-      // The first step that shows the checkpoint comes after the block that signs it.
-      if (command.includes('signed checkpoint')) shell(checkpoint, folder);
-      const printed = shell(`${settings}{ ${command}; } 2>&1 || true`, folder);
-      expect(known(withoutProgress(printed)), command).toBe(known(below));
-    }
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-});
-
-test.each([
-  ['labs/architectures/README.md', 3],
-])('%s', (page, count) => {
+test.each([['labs/architectures/README.md', 3]])('%s', (page, count) => {
   // Inside the repository, so that `assize` is this package.
   const folder = mkdtempSync(join(root, 'dist-guide-'));
   try {
@@ -263,6 +237,7 @@ test.each([
   ['incidents.md', 10],
   ['observe.md', 11],
   ['replay.md', 9],
+  ['reports.md', 9],
 ])('%s', (page, count) => followed(page, count));
 
 test('backtest.md, with the ledgers of policies.md and agents.md', () =>

@@ -52,7 +52,7 @@ function project(): { readonly here: string; readonly env: NodeJS.ProcessEnv } {
     const [, file] = info.split(' ');
     if (!info.startsWith('console') && file !== undefined) writeFileSync(join(here, file), text);
   }
-  const path = `${join(here, 'bin')}:${join(process.execPath, '../../../tests/e2e')}:${process.env['PATH']}`;
+  const path = `${join(here, 'bin')}:${join(process.execPath, '..')}:${process.env['PATH']}`;
   return { here, env: { ...process.env, PATH: path, NO_COLOR: '1' } };
 }
 

@@ -7,9 +7,9 @@ import {
 } from '../../../tests/support/process/listening-server.ts';
 import { ServedGuide } from '../../../tests/support/process/served-guide.ts';
 
-const PAGE = 'server-operations.md';
+const PAGE = 'server.md';
 
-withPostgres('server-operations.md on PostgreSQL', (postgres) => {
+withPostgres('server.md on PostgreSQL', (postgres) => {
   let guide: ServedGuide;
   let servers: ListeningServer[] = [];
   beforeEach(async () => {
@@ -31,7 +31,7 @@ withPostgres('server-operations.md on PostgreSQL', (postgres) => {
     const token = guide.sh('assize token create agent:scout').trim();
     const rulings = await Promise.all(
       servers.map(async ({ url }) => {
-        const answer = await fetch(`${url}/v1/trajectories/trip/proposals`, {
+        const answer = await fetch(`${url}/v1/trajectories/office/proposals`, {
           method: 'POST',
           headers: {
             authorization: `Bearer ${token}`,
@@ -39,11 +39,9 @@ withPostgres('server-operations.md on PostgreSQL', (postgres) => {
             'idempotency-key': 'once',
           },
           body: JSON.stringify({
-            ...{
-              action: 'spend',
-              role: { name: 'spender', params: { agent: 'scout' } },
-              args: { amount: 5 },
-            },
+            action: 'buy',
+            role: 'buyer',
+            args: { order: 'a1', item: 'paper', euros: 40 },
           }),
         });
         return answer.json();

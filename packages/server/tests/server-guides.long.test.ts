@@ -24,9 +24,9 @@ function expectShown(count: number): void {
   expect(guide.steps).toHaveLength(count);
 }
 
-test('server.md', async () => {
-  await guide.follow('server.md');
-  expectShown(5);
+test('server.md, on SQLite', async () => {
+  await guide.follow('server.md', ['sh postgres']);
+  expectShown(8);
   expect(await guide.end()).toBe(0);
 });
 
@@ -79,7 +79,7 @@ test('mcp.md, from an empty folder', async () => {
   const page = 'mcp.md';
   guide.sh('assize init .');
   await guide.follow(page, ['sh init']);
-  expectShown(17);
+  expectShown(13);
   expect(guide.sh('assize log calls')).toMatch(/committed .* resolves \w+ as manager:grace/);
 });
 
@@ -90,8 +90,8 @@ test('ask.md, with a chat that is a program', async () => {
   expect(guide.sh('assize log office')).toMatch(/committed .* resolves \w+ as manager:grace/);
 });
 
-test('server-sign-in.md, in a browser that signs in', async () => {
-  await guide.follow('server-sign-in.md');
+test('sign-in.md, in a browser that signs in', async () => {
+  await guide.follow('sign-in.md');
   expectShown(5);
   const begun = await fetch(`${guide.url}/sign-in/oidc`, { redirect: 'manual' });
   const back = await signInAt(guide.issuer, begun.headers.get('location') as string, 'grace');
@@ -103,9 +103,4 @@ test('server-sign-in.md, in a browser that signs in', async () => {
     kinds: ['counselor', 'auditor'],
     method: 'oidc',
   });
-});
-
-test('server-operations.md, on SQLite', async () => {
-  await guide.follow('server-operations.md', ['sh postgres']);
-  expectShown(5);
 });

@@ -37,7 +37,7 @@ function ran(of: string): {
     encoding: 'utf8',
     env: {
       ...process.env,
-      PATH: `${join(folder, 'bin')}:${join(process.execPath, '../../../tests')}:${process.env['PATH']}`,
+      PATH: `${join(folder, 'bin')}:${join(process.execPath, '..')}:${process.env['PATH']}`,
     },
     stdio: ['ignore', 'pipe', 'ignore'],
   });
@@ -68,7 +68,7 @@ test('a program that checks its driver says nothing if all is well', { timeout: 
     ...{
       cwd: folder,
       encoding: 'utf8',
-      env: { ...process.env, PATH: `${join(process.execPath, '../../../tests')}:/usr/bin:/bin` },
+      env: { ...process.env, PATH: `${join(process.execPath, '..')}:/usr/bin:/bin` },
     },
   });
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });

@@ -21,7 +21,7 @@ export const FRAMEWORKS: Readonly<Record<string, readonly string[]>> = {
   'ai-sdk': ['ai'],
   'openai-agents': ['@openai/agents'],
   mastra: ['@mastra/core', '@mastra/libsql'],
-  opentelemetry: [
+  monitoring: [
     '@opentelemetry/api',
     '@opentelemetry/sdk-trace-base',
     '@opentelemetry/context-async-hooks',
