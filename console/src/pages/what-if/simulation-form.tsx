@@ -125,7 +125,8 @@ function About({ simulation: { description, variants } }: { readonly simulation:
   );
 }
 
-const GUIDE = 'https://github.com/assize/assize/blob/main/docs/guide/backtest.md#simulate-at-a-server';
+const GUIDE =
+  'https://github.com/assize/assize/blob/main/docs/guide/backtest.md#simulate-at-a-server';
 
 function NoneConfigured({ domain }: { readonly domain: string }) {
   return (
