@@ -26,7 +26,7 @@ function faultOf(line: string): string | undefined {
   const takesWords = command.registeredArguments.length > 0 || first === 'help';
   if (command.commands.length > 0 && !takesWords && /^[a-z]/.test(first)) return `no ${first}`;
   const known = [...command.options.map(({ long }) => long), '--help', '--all'];
-  // What follows `--` is the line of another program.
+  // The words after `--` are the line of another program.
   const flags = line.split(' -- ')[0]!.match(/(?<=^|\s)--[a-z][a-z-]*/g) ?? [];
   return flags.find((flag) => !known.includes(flag));
 }
