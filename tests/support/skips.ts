@@ -93,6 +93,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
       'tests/console/memory.long.test.ts',
       'tests/console/timeline.long.test.ts',
       'tests/console/what-if.long.test.ts',
+      'tests/docs-site.long.test.ts',
     ],
   },
   {
