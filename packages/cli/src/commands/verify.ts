@@ -71,7 +71,7 @@ export function verify(program: Command): void {
       'Negative: a trajectory does not verify, and its first faulty entry is named. With --deep: or a result differs.\n' +
         'Decisions of writs, policies, budgets and humans are taken as recorded, and counted.\n' +
         'A chain alone does not show that its last entries were removed.\n' +
-        'assize verify --database also checks whether erased bytes remain in the file of the store.',
+        'With --database: whether erased bytes remain in the file of the store is checked too.',
     )
     .action(
       inSession(async (session, options: Options, named: readonly string[]) => {
