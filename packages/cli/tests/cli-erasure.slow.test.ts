@@ -194,7 +194,9 @@ test('fsck reports bytes that may remain in the file until a writable open', asy
   ]);
   // The chain stays valid, and the help of `verify` points to fsck.
   expect((await assize('verify', 'ward')).code).toBe(0);
-  expect((await assize('verify', '--help')).out).toContain('With --database: whether erased bytes remain');
+  expect((await assize('verify', '--help')).out).toContain(
+    'With --database: whether erased bytes remain',
+  );
   expect((await assize(...erase('ward', '--at', '/patients/p1'))).err).toMatch(
     /were erased earlier, by [0-9a-f]{64}\./,
   );
