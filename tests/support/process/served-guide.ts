@@ -191,7 +191,7 @@ export class ServedGuide {
 function constantOf(text: string): string {
   return text
     .replaceAll(/ +$/gm, '')
-    .replaceAll(/^[a-z ]+: \d+\/\d+ \(\d+ %\).*\n/gm, '')
+    .replaceAll(/^[a-z ]+: \d+\/\d+ \(\d+ %\).*(?:\n|$)/gm, '')
     .replaceAll(/asz_[0-9a-f]{16}_[0-9a-f]{64}/g, '…')
     .replaceAll(/\b[0-9a-f]{64}\b/g, '…')
     .replaceAll(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, '…')
