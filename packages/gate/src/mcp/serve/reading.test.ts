@@ -267,5 +267,5 @@ test('the pages that answers name are pages of the console', () => {
   );
   const pages = OFFERED.flatMap(({ page }) => page ?? []);
   expect(pages.length).toBeGreaterThan(5);
-  for (const page of pages) expect(app).toContain(`path="/${page.split('/')[1]}/:`);
+  for (const page of pages) expect(app).toContain(`  ${page.split('/')[1]}: pageOf(`);
 });
