@@ -41,7 +41,7 @@ test('the progress of the export and of the store have other labels', async () =
   expect(process.exitCode).toBe(0);
   const labels = report.mock.calls.map(([label]) => label);
   expect([...new Set(labels)]).toEqual([
-    'entries read',
+    'bytes of the export read',
     'verifying the export',
     'entries imported',
     'verifying the store',
