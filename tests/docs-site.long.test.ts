@@ -21,9 +21,9 @@ beforeAll(() => {
   execFileSync(process.execPath, [join(root, 'scripts/build-docs.ts')], { stdio: 'inherit' });
 }, 180_000);
 
-test('each page of the site is in the sidebar of each page', () => {
+test('each guide is in the sidebar of each page', () => {
   const first = readFileSync(join(dist, 'index.html'), 'utf8');
-  const pages = globSync('{guide,reference}/**/*.html', { cwd: dist });
+  const pages = globSync('guide/*.html', { cwd: dist });
   expect(pages.length).toBeGreaterThan(40);
   for (const page of pages) expect(first).toContain(`href="/docs/${page}"`);
 });

@@ -25,6 +25,7 @@ export default defineConfig({
   // The library would add a style element, which the policy of the server's pages refuses.
   appearance: { disableTransition: false },
   markdown: {
+    anchor: { slugify: asOnGitHub },
     languageAlias: { cedar: 'typescript', cedarschema: 'typescript', haproxy: 'nginx' },
     config: (md) => {
       md.set({ html: false });
@@ -40,7 +41,13 @@ export default defineConfig({
     search: {
       provider: 'local',
       options: {
-        miniSearch: { searchOptions: { boost: { title: 4, text: 1, titles: 2 } } },
+        miniSearch: {
+          searchOptions: {
+            boost: { title: 4, text: 1, titles: 2 },
+            // A reader who searches wants a task, and then its reference.
+            boostDocument: (id: string) => (id.includes('/guide/') ? 4 : 1),
+          },
+        },
         _render: (text, env, md) =>
           md.render(/generated/.test(env.relativePath) ? text.replaceAll(RECORDED, '') : text, env),
       },
@@ -115,4 +122,13 @@ function linkOutside(state: { tokens: any[]; env: { relativePath?: string } }): 
     if (!path.startsWith('docs/') || !path.endsWith('.md'))
       token.attrSet('href', `${REPOSITORY}/blob/main/${path}`);
   }
+}
+
+/** The anchor of a heading, as links in the pages name it and the repository's host makes it. */
+function asOnGitHub(heading: string): string {
+  return heading
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');
 }
