@@ -60,7 +60,7 @@ principal. The guide is [the HTTP API](../../guide/http-api.md). See also [event
 
 function listOf(places: readonly Place[], page: string): string {
   const rows = places.map(({ request, one: { operationId: id, summary } }) => [
-    ...[`[${id}](${page}#${id.replaceAll(/[^a-z0-9]/g, '-')})`, `\`${request}\``, cell(summary)],
+    ...[`[${id}](${page}#${id.replaceAll('.', '')})`, `\`${request}\``, cell(summary)],
   ]);
   return table(['operation', 'request', 'meaning'], rows);
 }
