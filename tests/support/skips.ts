@@ -280,7 +280,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
     why: 'Patroni, etcd, HAProxy or PostgreSQL 15 of Debian is not installed',
     holds: () => !hasPatroni,
     files: ['tests/e2e/patroni-guide.slow.test.ts'],
-    named: /^patroni\.md \(absent without Patroni, etcd, HAProxy and PostgreSQL 15 of Debian\)/,
+    named: /^postgres\.md \(absent without Patroni, etcd, HAProxy and PostgreSQL 15 of Debian\)/,
   },
   {
     why: 'Windows has other files',
