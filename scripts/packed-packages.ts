@@ -73,7 +73,7 @@ function manifestFaults(folder: string, url: string): string[] {
   const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   const { name, license, repository, publishConfig } = manifest;
   return [
-    ...(NAME.test(name) ? [] : [`${name} is no name of this family.`]),
+    ...(NAME.test(name) ? [] : [`${name} is not a name of this family.`]),
     ...(license === 'Apache-2.0' ? [] : [`the licence is ${license}, not Apache-2.0.`]),
     // npm refuses provenance of another repository than that of the workflow.
     ...(repository?.url === url ? [] : [`the repository is ${repository?.url}, not ${url}.`]),

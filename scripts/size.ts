@@ -15,7 +15,7 @@ const LIMITS: Readonly<Record<string, readonly [lines: number, tokens: number]>>
   '@assize/postgres': [8.4, 39.5],
   '@assize/command': [5.3, 31.5],
   '@assize/cli': [13.8, 86.7],
-  '@assize/server': [14.4, 97.5],
+  '@assize/server': [14.4, 97.6],
   '@assize/testing': [15.5, 133],
   '@assize/gate': [32.3, 235],
   '@assize/agents': [15.1, 97.3],

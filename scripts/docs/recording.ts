@@ -66,7 +66,7 @@ export async function recordApi(): Promise<Recording> {
   }
 }
 
-/** All events until the first sign of life, which comes when there are no more. */
+/** The events before the first sign of life. The stream sends it after the last event. */
 async function eventsOf(url: string, token: string): Promise<Recording['events']> {
   const headers = { authorization: `Bearer ${token}`, 'last-event-id': '-1' };
   const { body } = await fetch(`${url}/v1/events`, { headers });

@@ -17,6 +17,7 @@ import {
   yellow,
 } from '@assize/command';
 import { findRootKey } from 'assize/internal/config';
+import type { TrajectoryInfo } from 'assize/internal/ledger';
 import { systemClock } from 'assize/internal/oracle';
 import type { Store } from 'assize/internal/stores';
 import { counted, readable, shortTime } from 'assize/internal/views';
@@ -60,11 +61,10 @@ export function doctor(program: Command): void {
     );
 }
 
+/** The command does not start on a Node that is too old. */
 function versions(): Finding {
   const found = `assize ${installedVersion()}, Node ${process.versions.node}`;
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  if (major >= 24 || (major === 22 && minor >= 16)) return { check: 'versions', is: 'ok', found };
-  return { check: 'versions', is: 'fault', found, advice: 'Install Node 24, or 22.16 or later.' };
+  return { check: 'versions', is: 'ok', found };
 }
 
 /** A config that cannot be read has ended the command with its error. */
@@ -87,7 +87,7 @@ function keys(storeUrl: string): Finding {
     const place = file ?? 'the environment';
     if (readAnchors(storeUrl).includes(publicKey))
       return { check, is: 'ok', found: `the root key of ${place} is an anchor of the store` };
-    const found = `the root key of ${place} is no anchor of the store, so it grants nothing`;
+    const found = `the root key of ${place} is not an anchor of the store, so it grants nothing`;
     return { check, is: 'fault', found, advice: 'Name the right key in ASSIZE_ROOT_KEY_FILE.' };
   } catch (error) {
     return { check, is: 'fault', found: described(error).message };
@@ -101,18 +101,20 @@ async function ofStore(session: Session): Promise<readonly Finding[]> {
     return [{ check: 'store', is: 'remark', found: `${storeUrl} does not exist yet`, advice }];
   }
   try {
-    return await session.withStore('readonly', async (store) => [
-      await sealed(store),
-      await clock(store),
-      await checkpoint(storeUrl),
-    ]);
+    return await session.withStore('readonly', async (store) => {
+      const trajectories = await store.trajectories();
+      return [
+        await sealed(store, trajectories),
+        await clock(store, trajectories),
+        await checkpoint(storeUrl),
+      ];
+    });
   } catch (error) {
     return [{ check: 'store', is: 'fault', found: described(error).message }];
   }
 }
 
-async function sealed(store: Store): Promise<Finding> {
-  const trajectories = await store.trajectories();
+async function sealed(store: Store, trajectories: readonly TrajectoryInfo[]): Promise<Finding> {
   const entries = trajectories.reduce((sum, one) => sum + one.entries, 0);
   const found = `${counted(entries, 'entry')} in ${counted(trajectories.length, 'trajectory')}`;
   if (entries === 0 || (await store.sealState()) !== 'absent')
@@ -122,10 +124,10 @@ async function sealed(store: Store): Promise<Finding> {
 }
 
 /** The time of an entry never goes back, so a wrong clock shows beside the last one. */
-async function clock(store: Store): Promise<Finding> {
+async function clock(store: Store, trajectories: readonly TrajectoryInfo[]): Promise<Finding> {
   const now = systemClock.now();
   let last = '';
-  for (const { trajectory_id } of await store.trajectories()) {
+  for (const { trajectory_id } of trajectories) {
     const head = await store.head(trajectory_id);
     const at = (head && readable(head)?.payload.at) ?? '';
     if (at > last) last = at;

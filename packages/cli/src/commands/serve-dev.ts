@@ -4,7 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { watch, writeFileSync } from 'node:fs';
+import { rmSync, watch, writeFileSync } from 'node:fs';
 import { line, note, type Output } from '@assize/command';
 import { COMMAND_LINE } from '@assize/command/operation';
 import type { Serving } from '@assize/server/internal';
@@ -64,7 +64,9 @@ export async function letIn(serving: Serving, config: ResolvedConfig, out: Outpu
       by: COMMAND_LINE,
     });
     const file = `${name.replaceAll(/\W/g, '-')}.token`;
-    writeFileSync(file, token, { mode: 0o600 });
+    // A file of before keeps its mode, and may be a link.
+    rmSync(file, { force: true });
+    writeFileSync(file, token, { mode: 0o600, flag: 'wx' });
     out.line(line`${name} has its token in ${file}`);
   }
 }

@@ -33,10 +33,12 @@ const IMPORTED = /[a-z]"\.\/([\w.-]+\.js)"/g;
 export class ConsoleFiles {
   readonly #document: string;
   readonly #files: ReadonlyMap<string, ConsoleFile>;
+  readonly #preloads: ReadonlyMap<string, string>;
 
   private constructor(document: string, files: ReadonlyMap<string, ConsoleFile>) {
     this.#document = document;
     this.#files = files;
+    this.#preloads = preloadsOf(files);
   }
 
   /** Reads a folder that `scripts/build-console.ts` wrote. @throws the errors of the files */
@@ -57,14 +59,24 @@ export class ConsoleFiles {
 
   /** The document of a page, whose own code and what it imports load beside that of all pages. */
   page({ nonce, signIn, name }: PageParts): string {
-    const code = [...this.#files.keys()].find((file) => file.startsWith(`${name}-page-`)) ?? '';
-    const imports = this.#files.get(code)?.body.toString() ?? '';
-    const links = [...`import"./${code}"${imports}`.matchAll(IMPORTED)].map(
-      ([, file]) => `<link rel="modulepreload" crossorigin href="/assets/${file}">`,
-    );
-    const document = this.#document.replace('</head>', `${links.join('')}</head>`);
-    return document.replace('{{nonce}}', nonce).replace('{{sign-in}}', signIn);
+    return this.#document
+      .replace('</head>', `${this.#preloads.get(name) ?? ''}</head>`)
+      .replace('{{nonce}}', nonce)
+      .replace('{{sign-in}}', signIn);
   }
+}
+
+/** The links that load the code of a page and what it imports, by the name of the page. */
+function preloadsOf(files: ReadonlyMap<string, ConsoleFile>): Map<string, string> {
+  const pages = [...files].filter(([code]) => code.includes('-page-'));
+  return new Map(
+    pages.map(([code, { body }]) => [
+      code.replace(/-page-.*/, ''),
+      [...`import"./${code}"${body}`.matchAll(IMPORTED)]
+        .map(([, file]) => `<link rel="modulepreload" crossorigin href="/assets/${file}">`)
+        .join(''),
+    ]),
+  );
 }
 
 async function fileOf(path: string): Promise<ConsoleFile> {

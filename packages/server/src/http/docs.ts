@@ -19,10 +19,8 @@ export function addDocs(app: Hono, folder: string | undefined): void {
     '/docs/*',
     async (context, next) => {
       await next();
-      // A file in assets has a hash of its content in its name.
-      const lasts = context.res.ok && context.req.path.startsWith('/docs/assets/');
-      for (const [name, value] of Object.entries(consoleHeaders()))
-        if (name !== 'cache-control' || !lasts) context.header(name, value);
+      const headers = { ...consoleHeaders(), 'cache-control': 'max-age=300' };
+      for (const [name, value] of Object.entries(headers)) context.header(name, value);
     },
     serveStatic({
       root: folder,
