@@ -3,7 +3,7 @@ import type { Hono } from 'hono';
 import { consoleHeaders } from './guards.ts';
 
 const ABSENT =
-  'The documentation is not installed on this server. Run `npm install @assize/docs` beside Assize, and start the server again.\n';
+  'The documentation is not installed on this server. Run `npm install @assize/docs` beside Assize, or `npm run docs` in a clone, and start the server again.\n';
 
 /**
  * Serves the built pages of `folder` at /docs. They need no session: they are the published text.
