@@ -10,8 +10,11 @@ import { defineWords } from './glossary.ts';
 
 const docs = join(import.meta.dirname, '..');
 const REPOSITORY = 'https://github.com/assize/assize';
-/** Recorded examples and rows of codes, which a search leaves out: they have words of any question. */
-const RECORDED = /^```(?:json|sh|txt)$[\s\S]*?^```$|^\| \d{3} .*$/gm;
+/** Pages for those who change Assize, and declarations: a search of a user should not end there. */
+const UNSEARCHED = /^(?:decisions|design)\/|^reference\/api/;
+/** Examples and tables, which a search of a reference leaves out: they have words of any question. */
+const EXAMPLES = /^```[\s\S]*?^```$|^\|.*$/gm;
+const ERROR_ROW = /^\| `(\w+)` \|(.*)\|$/gm;
 /** Scripts of the documents, by the name of the file that replaces each. */
 const scripts = new Map<string, string>();
 
@@ -43,8 +46,7 @@ export default defineConfig({
       options: {
         // A function here would be evaluated from text, which the policy of the server refuses.
         miniSearch: { searchOptions: { boost: { title: 4, text: 1, titles: 2 } } },
-        _render: (text, env, md) =>
-          md.render(/generated/.test(env.relativePath) ? text.replaceAll(RECORDED, '') : text, env),
+        _render: (text, env, md) => md.render(searchedText(text, env.relativePath), env),
       },
     },
     sidebar: [
@@ -67,16 +69,23 @@ export default defineConfig({
   },
 });
 
-/** The parts of the first page, each with the pages that its table links to. */
+/** What a search reads of a page. There, each code of an error is a part of its own. */
+function searchedText(text: string, page: string): string {
+  if (UNSEARCHED.test(page)) return '';
+  if (page === 'errors.md') return text.replaceAll(ERROR_ROW, '### $1\n\n$2\n');
+  return /^reference\//.test(page) ? text.replaceAll(EXAMPLES, '') : text;
+}
+
+/** The parts of the first page, each with the pages that its table links to. A title is short there. */
 function sidebarOf(readme: string): DefaultTheme.SidebarItem[] {
   return readme
     .split(/^## /m)
     .slice(1)
     .map((part) => {
       const [text = ''] = part.split('\n');
-      const links = [...part.matchAll(/\[([^\]]+)\]\((?!\.\.|https?:)([^)#]+)\.md\)/g)];
-      const items = links.map(([, name = '', link = '']) => ({
-        text: titled(name),
+      const links = [...part.matchAll(/\]\((?!\.\.|https?:)([^)#]+)\.md\)/g)];
+      const items = links.map(([, link = '']) => ({
+        text: titleOf(`${link}.md`).split(':')[0],
         link: `/${link.replace(/README$/, 'index')}`,
       }));
       return { text, items, collapsed: false };
@@ -88,14 +97,13 @@ function generatedItems(): DefaultTheme.SidebarItem[] {
   return globSync('reference/generated/*.md', { cwd: docs })
     .sort()
     .map((file) => ({
-      text: readFileSync(join(docs, file), 'utf8').split('\n', 1)[0]?.slice(2),
+      text: titleOf(file),
       link: `/${file.replace(/\.md$/, '')}`,
     }));
 }
 
-function titled(name: string): string {
-  const words = name.replaceAll('-', ' ');
-  return words.charAt(0).toUpperCase() + words.slice(1);
+function titleOf(page: string): string {
+  return /^# (.+)$/m.exec(readFileSync(join(docs, page), 'utf8'))?.[1] ?? page;
 }
 
 /** Gives the row of each code of errors.md the address that problem documents name. */
