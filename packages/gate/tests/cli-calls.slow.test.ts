@@ -148,7 +148,7 @@ test('a call that may be in progress is listed, and not settled', async () => {
   });
 });
 
-test('a call whose agent reports a time-out is settled at once', async () => {
+test('a call whose agent reports a time-out is settled immediately', async () => {
   const { assize, json, open } = place();
   const gate = await open();
   await timedOut(gate);
@@ -169,7 +169,7 @@ test('a call whose agent reports a time-out is settled at once', async () => {
 });
 
 test.each([
-  ['by an agent', FINDING.with(5, 'agent:ada'), /agent:ada is no counselor/],
+  ['by an agent', FINDING.with(5, 'agent:ada'), /agent:ada is not a counselor/],
   ['another outcome', FINDING.with(1, 'unknown'), /Allowed choices are done, failed/],
   ['no evidence', FINDING.with(3, ''), /1 to 4,096 characters/],
   ['no trajectory', [...FINDING, '--trajectory', 'none'], /no trajectory none/],
@@ -191,7 +191,7 @@ test('in a project, a principal is a counselor or an administrator', async () =>
   const refused = await assize('effects', 'calls', 'settle', 'r1.c2', ...FINDING);
   expect(refused).toMatchObject({
     code: 2,
-    err: expect.stringContaining('manager:grace is no counselor'),
+    err: expect.stringContaining('manager:grace is not a counselor'),
   });
   const settled = await assize('effects', 'calls', 'settle', 'r1.c2', ...FINDING.with(5, 'boss'));
   expect(settled).toMatchObject({ code: 0, err: '' });

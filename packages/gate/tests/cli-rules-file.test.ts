@@ -75,7 +75,7 @@ test('check names each fault with file, line and column', async () => {
     code: 1,
     out:
       'fault faulty.yaml:3:22: /tools/bank~1pay/class invalid option: expected one of "read"|"reversible"|"irreversible".\n' +
-      'fault faulty.yaml:5:18: /rules/0/alow is no known name here; correct or remove it.\n',
+      'fault faulty.yaml:5:18: /rules/0/alow is not a known name here; correct or remove it.\n',
     err: '',
   });
   const { code, out } = await policy('check', 'faulty.yaml', '--json');
@@ -95,7 +95,7 @@ test('check names each fault with file, line and column', async () => {
 test('check warns about a name that no tool has, with the nearest', async () => {
   expect(await policy('check', 'misspelled.yaml')).toMatchObject({
     code: 1,
-    out: 'warning misspelled.yaml:5:25: /rules/0/allow/0 names bank/pya, which no tool has; the nearest is bank/pay.\n',
+    out: 'warning misspelled.yaml:5:25: /rules/0/allow/0 names the unknown tool bank/pya; the nearest is bank/pay.\n',
   });
   writeFileSync(
     join(folder, 'unmet.yaml'),
@@ -103,7 +103,7 @@ test('check warns about a name that no tool has, with the nearest', async () => 
   );
   expect(await policy('check', 'unmet.yaml')).toMatchObject({
     code: 1,
-    out: 'warning unmet.yaml:3:60: /rules/0/where/0/any tests /flags for -rf, which no call has there; write --force and --recursive.\n',
+    out: 'warning unmet.yaml:3:60: /rules/0/where/0/any tests /flags for -rf, but no call has that there; write --force and --recursive.\n',
   });
   expect(await policy('check', 'good.yaml')).toMatchObject({
     code: 0,

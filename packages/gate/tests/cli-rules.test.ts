@@ -87,7 +87,7 @@ test('observed calls go on, are reported, and are refused after promotion', asyn
   });
   expect(await assize('rules', 'promote', 'assize.yaml', '--as', 'human:grace')).toMatchObject({
     code: 2,
-    err: expect.stringContaining('holds already'),
+    err: expect.stringContaining('is already enforced'),
   });
 }, 60_000);
 

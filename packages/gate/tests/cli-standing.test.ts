@@ -148,13 +148,13 @@ test('bad terms are refused by name, and nothing is recorded', async () => {
   const { assize, json } = await open();
   const before = await json('log');
   const wrong: readonly (readonly [readonly string[], RegExp])[] = [
-    [['--amount', 'cents=many'], /The amount cents=many is no UNIT=NUMBER/],
+    [['--amount', 'cents=many'], /The amount cents=many is not UNIT=NUMBER/],
     [['--amount', 'cents=1'], /The amount of cents is given twice/],
     [['--until', 'later'], /an instant such as 2026-03-01T18:00:00Z, 90m, 2h, or today/],
     [['--uses', '0'], /whole number from 1/],
     [['--because', ' '], /1 to 2,000 characters/],
     [['--agent', 'agent:ada'], /Agents are named without agent: here\. Pass --agent ada\./],
-    [['--as', 'nobody'], /nobody is no counselor, and cannot ask for a standing approval/],
+    [['--as', 'nobody'], /nobody is not a counselor, and cannot ask for a standing approval/],
   ];
   for (const [more, why] of wrong) {
     const { code, err } = await assize(...GRANT, ...more);

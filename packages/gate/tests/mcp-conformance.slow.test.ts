@@ -80,7 +80,7 @@ async function withToken(target: string, token: string): Promise<string> {
   return `http://${own}`;
 }
 
-/** The scenarios of which a check failed. */
+/** The scenarios that failed a check. */
 async function failedOf(url: string): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'assize-conformance-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

@@ -139,7 +139,7 @@ describe('real servers', () => {
   );
 
   test.skipIf(absent('everything')).each<NonNullable<Connecting['era']>>(['modern', 'legacy'])(
-    `${titled('everything')}, which asks a %s client`,
+    `${titled('everything')}asks a %s client`,
     async (era) => {
       const more: Parameters<typeof facing>[3] = {
         ...{ era, questions: ['elicitation', 'sampling'] },
@@ -176,7 +176,7 @@ describe('real servers', () => {
   );
 
   test.skipIf(absent('everything'))(
-    `${titled('everything')}, a resource of which changes`,
+    `${titled('everything')}has a resource that changes`,
     async () => {
       const { client } = await facing('everything', [], {}, { era: 'legacy' });
       const updated: string[] = [];

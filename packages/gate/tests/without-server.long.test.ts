@@ -16,8 +16,8 @@ import { exec } from './support/codex/ruled.ts';
 import { scriptedConfig } from './support/codex/run-codex.ts';
 
 /**
- * By the prompt, which no other text of an agent has: commands that the first rules only observe,
- * and one that they enforce.
+ * Keyed by the prompt, a text that no other agent has: commands that the first rules only
+ * observe, and one that they enforce.
  */
 const COMMANDS = {
   'step-up': 'mkdir before',

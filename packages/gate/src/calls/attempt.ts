@@ -22,8 +22,8 @@ export function beginKey(call: string, attempt: string): string {
 }
 
 /**
- * Whether this attempt has begun a call, with its question or afterwards. `waited`: the question
- * did not begin it, because another run had the turn.
+ * Whether this attempt has started a call, with its question or afterwards. `waited`: the question
+ * did not start it, because another run had the turn.
  */
 export async function hasBegun(
   world: CallWorld,
@@ -38,7 +38,7 @@ export async function hasBegun(
   const asked = await world.trajectory.rulingOf(keyOf({ id: call }), world.principal);
   if (asked?.ruling !== 'committed') return false;
   const { payload } = readRow(asked.entry);
-  // A call that a person has approved is not begun by its question.
+  // A call that a person has approved does not start with its question.
   if (payload.kind !== 'commit' || payload.resolves !== undefined) return false;
   const { value: mark } = observed(attempt);
   return payload.observations.some(({ name, value }) => name === NAME && value === mark);

@@ -22,7 +22,7 @@ export interface PersonsDecision {
   /** The digest of what the person was shown. */
   readonly digest: string;
   readonly reason?: string;
-  /** Approves the call with these arguments instead, which the rules judge again. */
+  /** Approves the call with these arguments; the rules judge it again. */
   readonly args?: AskedCall['args'];
 }
 
@@ -38,11 +38,11 @@ export const PERSONS_DECISION: ArgumentSchema = arg.options<PersonsDecision>({
 
 /** The judge and the record of one agent's calls: in this process, or at a server. */
 export interface CallPort {
-  /** Decides about a call. `allowed`: it is begun. */
+  /** Decides about a call. `allowed`: it has started. */
   ask(call: AskedCall, options: DecideOptions): Promise<Decision>;
-  /** Judges a call that is made later. `ready`: it is let through, and not begun. */
+  /** Judges a call that is made later. `ready`: it is let through, and has not started. */
   judge(call: AskedCall, options: DecideOptions): Promise<Judgement>;
-  /** Records the outcome of a begun call. Returns whether it was recorded now. */
+  /** Records the outcome of a started call. Returns whether it was recorded now. */
   report(call: string, outcome: Outcome): Promise<boolean>;
   /** The recorded outcome of a call, with its result. Undefined while it is not known. */
   outcomeOf(call: string): Promise<Outcome | undefined>;

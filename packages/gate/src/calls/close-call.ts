@@ -17,7 +17,7 @@ const RESULT_BYTES_MAX = 262_144;
 /** The most names of a result that an entry keeps: each costs far more than its bytes. */
 const RESULT_NAMES_MAX = 4_096;
 
-/** The largest result that fits in the proposal of its report, which has at most 1 MiB. */
+/** The largest result that fits in the proposal of its report (at most 1 MiB). */
 export const REPORTED_BYTES_MAX = 1_040_000;
 
 /** Above the size of every event that the server reads. */
@@ -61,7 +61,7 @@ export function reportKey(call: string, outcome: Outcome['outcome']): string {
   return `report ${call} ${outcome}`;
 }
 
-/** Records the same outcome of every open call that was begun under an id with this beginning. */
+/** Records the same outcome of every open call that started under an id with this prefix. */
 export async function closeCallsOf(
   world: CallWorld,
   beginning: string,
@@ -77,7 +77,7 @@ export async function closeCallsOf(
   for (const id of ids) await closeCall(world, id, outcome);
 }
 
-/** The call that was begun under an id, if its outcome is not known yet. */
+/** The call that started under an id, if its outcome is not known yet. */
 function openCall(state: GatewayState, agent: string, id: string): string | undefined {
   const { calls } = state;
   const own = Object.hasOwn(calls, id) ? calls[id] : undefined;

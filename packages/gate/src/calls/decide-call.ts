@@ -50,7 +50,7 @@ export type Decision =
       readonly reason: string;
       readonly ruling?: RulingDocument;
     }
-  /** The call was begun before, and is not made again. Without an outcome it is in doubt. */
+  /** The call had started before, and is not made again. Without an outcome it is in doubt. */
   | {
       readonly kind: 'begun';
       readonly call: string;
@@ -60,7 +60,7 @@ export type Decision =
       readonly reason: string;
     };
 
-/** The judgement of a call that is not begun yet. */
+/** The judgement of a call that has not started yet. */
 export type Judgement =
   /** It is let through, and its agent asks again when it makes it. */
   | { readonly kind: 'ready'; readonly call: string }
@@ -89,8 +89,8 @@ export interface DecideOptions {
 
 /**
  * Decides about a call: by the rules, by an earlier approval of exactly this call that was not used
- * yet, or by a person who answers in time. An allowed call is recorded as begun before the answer,
- * so no second question gets the same permission.
+ * yet, or by a person who answers in time. An allowed call is recorded as started before the
+ * answer, so no second question gets the same permission.
  *
  * @throws the errors of `Trajectory.propose` and of `CallWorld.decision`
  */
@@ -110,8 +110,8 @@ export function decideCall(
 }
 
 /**
- * The same for a call that its agent does not make yet: it is judged and asked about, and not
- * begun. `decideCall` begins it later, under the same id, as an attempt of its own.
+ * The same for a call that its agent does not make yet: it is judged and asked about, and does not
+ * start. `decideCall` starts it later, under the same id, as a separate attempt.
  *
  * @throws the errors of `decideCall`
  */
@@ -131,11 +131,11 @@ export function judgeCall(
 }
 
 interface JudgeOptions extends DecideOptions {
-  /** Whether a call that the rules let through is begun later. */
+  /** Whether a call that the rules let through starts later. */
   readonly isLater?: boolean;
 }
 
-/** A call that was let through, and can be begun. */
+/** A call that was let through, and can start. */
 interface Ready extends Pick<CallRow, 'class'> {
   readonly kind: 'ready';
   readonly call: string;
@@ -188,7 +188,7 @@ async function judged(
 interface Waiting {
   readonly waitsFor: Hash;
   readonly detail: string;
-  /** The call of the question. Absent: the question is another one, which holds the call up. */
+  /** The call of the question. Absent: the question of another call holds this one up. */
   readonly id?: string;
   /** The ruling on a call that another question holds up. */
   readonly frozen?: Ruling;
@@ -200,7 +200,7 @@ interface Asking extends Required<Pick<DecideOptions, 'match'>> {
   readonly now: Instant;
 }
 
-/** A call with the same id, or one of the same content that can be begun. */
+/** A call with the same id, or one of the same content that can start. */
 function earlier(
   state: GatewayState,
   { agent, call, now, match }: Asking,
@@ -232,7 +232,7 @@ function lapsed(id: string): Decision {
   };
 }
 
-/** `asked`: the id of the call that finds the other one begun, by its content or its own id. */
+/** `asked`: the id of the call that finds the other one started, by its content or its own id. */
 function begunBefore(
   call: string,
   { class: toolClass, outcome }: Pick<CallRow, 'class' | 'outcome'>,
@@ -397,7 +397,7 @@ interface Ruled extends Required<Pick<DecideOptions, 'match'>> {
   readonly attempt: string | undefined;
 }
 
-/** The answer to a ruling on the call `id`, which a person or an earlier question caused. */
+/** The answer to a ruling on the call `id` that a person or an earlier question caused. */
 async function decided(
   world: CallWorld,
   call: AskedCall,
@@ -408,7 +408,7 @@ async function decided(
   return answer.kind === 'committed' ? ready(world, call, ruled) : answer;
 }
 
-/** A call that was let through, with the approved arguments, if it can be begun. */
+/** A call that was let through, with the approved arguments, if it can start. */
 async function ready(
   world: CallWorld,
   asked: AskedCall,
@@ -474,7 +474,7 @@ async function begin(
   const answer = callAnswer(rulingView(ruling));
   if (answer.kind === 'committed')
     return { kind: 'allowed', call, class: of, ...(isAmended && { args }) };
-  // Another process may have begun it since the state was read.
+  // Another process may have started it since the state was read.
   const begun = world.read(({ calls }) => {
     const found = Object.hasOwn(calls, call) ? calls[call] : undefined;
     return found?.begunAt === undefined ? undefined : begunBefore(call, found, asked);

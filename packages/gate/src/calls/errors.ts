@@ -14,9 +14,9 @@ export type CallErrorCode =
    */
   | 'call_pending'
   /**
-   * The call was begun, and its outcome is not known, so it is not made again. Look whether it took
-   * effect, and settle it: `assize effects calls settle`, or at a server `assize api calls.settle`.
-   * Evidence `{call}`.
+   * The call has started, and its outcome is not known, so it is not made again. Check whether
+   * it took effect, and settle it: `assize effects calls settle`, or at a server
+   * `assize api calls.settle`. Evidence `{call}`.
    */
   | 'call_in_doubt'
   /**
@@ -35,7 +35,7 @@ export type CallErrorCode =
    */
   | 'cannot_pause'
   /**
-   * The tool paused itself after it was begun, and cannot be made again. Let the rules ask instead,
+   * The tool paused itself after its start, and cannot be made again. Let the rules ask instead,
    * or name the tool in `idempotent`. Evidence `{call}`.
    */
   | 'tool_paused';

@@ -285,7 +285,7 @@ describe.each([
     expect(it.made).toEqual([{ to: 'bob', cents: 5 }]);
   });
 
-  test('a made call whose result is no JSON is done, and is not made again', async () => {
+  test('a made call whose result is not JSON is done, and is not made again', async () => {
     const it = await shopAt(place);
     const call = { run: 'r1', id: 'c1', tool: 'pay', args: { to: 'bob', cents: 5 } };
     const make = async () => ({ at: new Date(5), sum: Number.NaN }) as never;
@@ -606,7 +606,7 @@ describe.each([
     expect(made).toHaveLength(2);
   });
 
-  test('a reading call that fails is made again by a repetition, not at once', async () => {
+  test('a reading call that fails is made again by a repetition, not before', async () => {
     let error: Error | undefined = new DOMException('late', 'TimeoutError');
     const it = await shopAt(place, () => error);
     expect(await it.run({ tool: 'look', args: {} })).toMatchObject({ end: 'doubt' });
@@ -618,7 +618,7 @@ describe.each([
     });
   });
 
-  test('a call that is judged ahead is not begun, and is made once later', async () => {
+  test('a call that is judged ahead does not start, and is made once later', async () => {
     const it = await shopAt(place);
     const judge = (call: Partial<GateCall>, options = {}) =>
       it.gate.judge({ run: 'r1', id: 'c1', tool: 'pay', args: {}, ...call }, options);

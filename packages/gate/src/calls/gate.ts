@@ -79,7 +79,7 @@ export interface MakeOptions {
   readonly isUnknown?: (error: unknown) => boolean;
 }
 
-/** A call that is begun, as its tool makes it. */
+/** A call that has started, as its tool makes it. */
 export interface BegunCall {
   /** The id of the call in the ledger. */
   readonly call: string;
@@ -131,11 +131,11 @@ export type CallEnd<T> =
       readonly end: 'doubt';
       readonly call: string;
       readonly reason: string;
-      /** The outcome, of which the ledger has no result: a person has recorded it, say. */
+      /** The outcome, if the ledger has no result: a person has recorded it, say. */
       readonly settled?: 'done' | 'failed';
     };
 
-/** The judgement of a call that is not made yet. `begun`: it was begun before. */
+/** The judgement of a call that is not made yet. `begun`: it had started before. */
 export type JudgedEnd =
   | { readonly end: 'ready'; readonly call: string }
   | { readonly end: 'begun'; readonly call: string }
@@ -175,9 +175,9 @@ const ATTEMPTS_MAX = 5;
 
 /**
  * Lets the tools of a framework be called once each. A call is judged by the rules, approved by a
- * person where they ask, begun in the ledger, made, and closed with its result.
+ * person where they ask, recorded as started, made, and closed with its result.
  *
- * Guarantees: a call is made only after the ledger has begun it, and the ledger begins each once.
+ * Guarantees: a call is made only after the ledger has recorded its start, and starts once.
  * A repetition of a call, after a resume, a replay or a retry, gets the recorded result. A call
  * with the id of another one and other arguments is refused.
  */
@@ -190,7 +190,7 @@ export class Gate {
   readonly #reports: Set<Promise<void>> = new Set();
   /** The sessions of this process that must start again. */
   readonly #restarts: Set<string> = new Set();
-  /** The calls that wait for a person, by their session, which is a run of `inRun`. */
+  /** The calls that wait for a person, by their session: a run of `inRun`. */
   readonly #waiting: Map<string, Set<string>> = new Map();
 
   constructor(
@@ -381,7 +381,7 @@ export class Gate {
 
   /**
    * Takes the done calls of a run back, the newest first, by the tools that the rules name, and
-   * ends the run. Each is a call of its own, which the rules judge. Every later call of the run is
+   * ends the run. Each is a separate call that the rules judge. Every later call of the run is
    * refused. `left` has the calls that stay: those that the rules cannot undo, too.
    *
    * @throws ArgumentError `bad_argument`; the errors of the store or the server
@@ -492,7 +492,7 @@ export class Gate {
     return { end: 'pending', call, ...waits, ...(page !== undefined && { page }) };
   }
 
-  /** The end of a call that was begun before, here or in another process. */
+  /** The end of a call that had started before, here or in another process. */
   async #before<T>(call: string, reason: string): Promise<CallEnd<T>> {
     const until = performance.now() + this.#options.inFlightMs;
     for (let wait = 20; ; wait = Math.min(wait * 2, 250)) {
@@ -506,8 +506,8 @@ export class Gate {
   }
 
   /**
-   * Makes a call. The result of an idempotent one is returned before its outcome is recorded: after
-   * a crash it is made again, which does no harm.
+   * Makes a call. The result of an idempotent one is returned before its outcome is recorded: it is
+   * safe to make it again after a crash.
    */
   async #made<T extends Json | undefined>(
     { call, args }: Omit<BegunCall, 'key'>,
@@ -642,7 +642,7 @@ interface Running {
 /** The marks of the attempts that the running code belongs to. */
 const MAKING = new AsyncLocalStorage<readonly object[]>();
 
-/** The end of the same call, which is being made. */
+/** The end of the same call while it is being made. */
 async function repeated<T>(call: string, digest: string, running: Running): Promise<Attempt<T>> {
   const reason = `the call ${call} was asked for with other arguments`;
   const known = { isNow: false, isIdempotent: false };

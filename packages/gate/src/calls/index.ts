@@ -1,9 +1,10 @@
 /**
- * Tool calls of agents: asked about, decided by the rules or a person, begun once, and closed with
- * their outcome, in a trajectory of the domain gateway.
+ * Tool calls of agents: asked about, decided by the rules or a person, started once, and closed
+ * with their outcome, in a trajectory of the domain gateway.
  *
- * Guarantees: each call is begun at most once, in any process; an approval is for exactly one call.
- * Never: makes a call by itself. `Gate` makes one that it is given, after the ledger has begun it.
+ * Guarantees: each call starts at most once, in any process; an approval is for exactly one call.
+ * Never: makes a call by itself. `Gate` makes one it is given, after the ledger has recorded its
+ * start.
  */
 
 export { argsUnder } from './args-under.ts';

@@ -26,7 +26,7 @@ import { LocalWorld } from './local-world.ts';
 import { upgradeGateway } from './upgrade-gateway.ts';
 
 export interface OpenGateOptions extends GateOptions {
-  /** URL of the store, which is created if it does not exist. Default: `sqlite:./assize.db`. */
+  /** URL of the store. A missing store is created. Default: `sqlite:./assize.db`. */
   readonly store?: string;
   /**
    * Path of the rules file, with its trial set beside it. Default: the rules in force stay; in a

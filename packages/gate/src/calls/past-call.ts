@@ -9,13 +9,13 @@ import { type Outcome, reportKey } from './close-call.ts';
 
 /** A call that was let through, and that the state no longer has: as the ledger tells it. */
 export interface PastCall {
-  /** Whether its agent may have made it. Otherwise it was never begun, and has lapsed. */
+  /** Whether its agent may have made it. Otherwise it never started, and has lapsed. */
   readonly mayBeMade: boolean;
   /** The outcome that the agent has reported, with its result, or that a person has settled. */
   readonly outcome?: Outcome;
 }
 
-/** How many entries are read at once. */
+/** How many entries one read returns. */
 const PAGE = 500;
 const HOUR_MICROS = 3_600_000_000;
 
@@ -74,7 +74,7 @@ interface CallArgs {
   readonly result?: Json;
 }
 
-/** Whether a call was begun by its own commit: no person was asked, and it was not judged ahead. */
+/** Whether a call started with its own commit: no person was asked, and it was not judged ahead. */
 async function isBegunAtOnce(world: CallWorld, payload: CommitPayload): Promise<boolean> {
   if (payload.resolves !== undefined) return false;
   const args = (await world.valueOf(payload, payload.action.args)) as

@@ -29,7 +29,7 @@ export interface ReportedCall {
   readonly trajectory_id: string;
   readonly seq: number;
   readonly at: Instant;
-  /** Absent for a refused call, which is not in the state. */
+  /** Absent for a refused call, because the state does not have it. */
   readonly call?: string;
   readonly agent: string;
   /** Absent for a refused call. */

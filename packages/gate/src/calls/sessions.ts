@@ -57,7 +57,7 @@ export async function leave(world: CallWorld, id: string): Promise<void> {
 }
 
 /**
- * The agent's calls whose outcome will not be reported any more: they were begun, and their session
+ * The agent's calls whose outcome will not be reported any more: they started, and their session
  * has ended, goes on with another turn (`next`), or was silent for too long.
  */
 export function inDoubt(world: CallWorld, now: string, next: string): readonly OpenCall[] {

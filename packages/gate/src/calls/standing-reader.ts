@@ -10,7 +10,7 @@ import type { GatewayState } from '#gateway';
 import { madeOutcome } from './made-outcome.ts';
 import { StandingLog, type StandingRecord, type StandingUse } from './standing-log.ts';
 
-/** How many entries are read at once. */
+/** How many entries one read returns. */
 const PAGE = 500;
 
 /** Two wanted entries with at most this many others between them are read together. */
@@ -104,7 +104,7 @@ export class StandingReader {
 
 /**
  * Whether an entry tells about standing approvals or calls that they let through. `covered`: the
- * ids of these calls, which grows.
+ * ids of these calls. The function adds to it.
  */
 function concernsStanding(payload: Payload, covered: Set<string>): boolean {
   if (payload.kind !== 'commit') return false;

@@ -215,7 +215,7 @@ test('a run that was taken back starts again under another name', async () => {
   await gate.close();
 });
 
-test('a run whose model is told that it must start again does so', async () => {
+test('a run whose model learns that it must start again does so', async () => {
   const { values, open } = place();
   const gate = await open();
   const add = (name: string, keys: readonly string[]) =>

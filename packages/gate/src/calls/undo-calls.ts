@@ -56,7 +56,7 @@ export async function undoOf(
 ): Promise<UndoCall | string | undefined> {
   const called = (await argsUnder(world, keyOf({ id: call }))) ?? (await argsUnder(world, call));
   if (called === undefined) return undefined;
-  // The second key is that of the MCP gateway, which reports the calls that it forwards.
+  // The MCP gateway reports the calls that it forwards under the second key.
   const reported =
     (await argsUnder(world, reportKey(call, 'done'))) ??
     (await argsUnder(world, `report-done-${call}`));

@@ -23,7 +23,7 @@ import {
 const MAIN = join(import.meta.dirname, '../../../cli/src/main.ts');
 const ENV = { NO_COLOR: '1', PATH: process.env['PATH'] ?? '' };
 
-/** The file of a token, which only this user may read. */
+/** The file of a token. Only this user may read it. */
 function tokenFile(server: TestServer, name: PrincipalName): string {
   const folder = mkdtempSync(join(tmpdir(), 'assize-mcp-serve-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

@@ -71,7 +71,7 @@ export function mcp(program: Command): void {
       )
       .option(
         '--decide',
-        'with --serve: the person of the token may also decide at the client, which asks each time',
+        'with --serve: the person of the token may also decide at the client, asked each time',
       )
       .option('--world <id>', 'trajectory of the domain gateway', 'calls')
       .option(
@@ -109,7 +109,7 @@ export function mcp(program: Command): void {
       )
       .option(
         '--run <name>',
-        'the calls are those of this run, which holds its turns until the client leaves',
+        'the calls are those of this run; it holds its turns until the client leaves',
       )
       .option(
         '--undo [call]',

@@ -60,6 +60,6 @@ export function requirePerson(
   if ((isCounselor || isAdmin) && maySettle(domain, principal, isAdmin, action)) return;
   throw new CliError(
     'usage',
-    `${principal} is no counselor, and cannot ${work}. Pass a principal with --as that can approve calls.`,
+    `${principal} is not a counselor, and cannot ${work}. Pass a principal with --as that can approve calls.`,
   );
 }

@@ -79,7 +79,7 @@ export function undo(program: Command): void {
     );
 }
 
-/** The files of the changes, which are newest first. */
+/** The files of the changes, the newest change first. */
 function restoredOf(
   changes: readonly RecordedChange[],
   unrecorded: ReadonlySet<string>,
@@ -105,7 +105,7 @@ function restoredOf(
 function conflictOf(path: string, changes: readonly RecordedChange[]): string | undefined {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return 'it is gone';
-  if (!found.isFile()) return 'it is no regular file';
+  if (!found.isFile()) return 'it is not a regular file';
   if (hashText(textOf(path)) !== changes[0]?.after) return 'it was changed since';
   const isWhole = changes.every(({ before }, i) => isSame(before, changes[i + 1]?.after));
   return isWhole ? undefined : 'it was also changed by something else';

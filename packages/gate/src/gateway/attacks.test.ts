@@ -175,7 +175,7 @@ describe('a standing approval', () => {
     });
   });
 
-  test('keeps to its budget when many calls come at once', async () => {
+  test('a standing approval keeps to its budget when many calls come together', async () => {
     const { asked, call, approve, state } = await standing({ amounts: { cents: 1_000 } });
     await approve(asked);
     await Promise.all(

@@ -12,14 +12,14 @@ rules:
 const once = { once: true };
 const digest = callDigest({ args: {} });
 
-test('a call that commits at once is begun, and cannot be begun again', async () => {
+test('a call that commits immediately starts, and cannot start again', async () => {
   const { call, act, state } = await desk(RULES);
   await call('ada', 'bank/look', {}, once);
   expect(state().calls['c1']?.begunAt).toBe(state().calls['c1']?.at);
   expect(said(await act('begin', { call: 'c1', digest }, 'ada'))).toContain('was begun already');
 });
 
-test('a call for later is let through, and is begun by its own action', async () => {
+test('a call for later is let through, and starts by its own action', async () => {
   const { call, act, state, clock } = await desk(RULES);
   expect(said(await call('ada', 'bank/look', {}, { ...once, later: true }))).toBe('committed');
   expect(state().calls['c1']?.begunAt).toBeUndefined();
@@ -31,7 +31,7 @@ test('a call for later is let through, and is begun by its own action', async ()
   expect(said(await act('begin', { call: 'c1', digest }, 'ada'))).toContain('was begun already');
 });
 
-test('an approval lets a call be begun once, under any id', async () => {
+test('an approval lets a call start once, under any id', async () => {
   const { call, act, approve, state, clock } = await desk(RULES);
   const asked = await call('ada', 'bank/pay', {}, once);
   expect(said(await act('begin', { call: 'c1', digest }, 'ada'))).toContain('there is no call');
@@ -160,7 +160,7 @@ test('a subagent’s session has its parent, and ended sessions are dropped', as
   expect(Object.keys(state().sessions)).toEqual(['s1']);
 });
 
-test('a call that Assize makes itself cannot be begun by its caller', async () => {
+test('the caller cannot start a call that Assize makes itself', async () => {
   const { call, act, state } = await desk(RULES);
   const rules = JSON.parse(state().rules.text) as object;
   expect(said(await act('configure', { rules, runs: ['bank.look'] }))).toBe('committed');
@@ -170,7 +170,7 @@ test('a call that Assize makes itself cannot be begun by its caller', async () =
   expect(state().calls).toEqual({});
 });
 
-test('a call is not begun after its standing approval has ended or expired', async () => {
+test('a call does not start after its standing approval has ended or expired', async () => {
   const opened = await desk(`
 id: b
 default: ask

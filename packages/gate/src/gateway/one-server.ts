@@ -63,7 +63,7 @@ export function isAlwaysDenied(
   return acting.deniesAlways(agent, key, pins[key]);
 }
 
-/** A tool and the places of rules, which together say which files its calls reach. */
+/** A tool and the places of rules. Together they say which files its calls reach. */
 export interface ToolFiles {
   /** The name without its server. */
   readonly tool: string;
@@ -102,12 +102,12 @@ export interface WaitingCall extends Pick<CallRow, 'at' | 'digest' | 'definition
   readonly id: string;
   /** The name without its server. */
   readonly tool: string;
-  /** `approved`: it can still be begun. `begun`: it may have been made, once. */
+  /** `approved`: it can still start. `begun`: it may have been made, once. */
   readonly phase: 'approved' | 'begun';
 }
 
 /**
- * The calls of an agent on a server that are begun once, and have no outcome. An approval that is
+ * The calls of an agent on a server that start once, and have no outcome. An approval that is
  * too old to begin its call is left out.
  */
 export function waitingCalls(

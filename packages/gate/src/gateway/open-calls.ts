@@ -58,7 +58,7 @@ export function isOpen({ run, outcome }: Pick<CallRow, 'run' | 'outcome'>): bool
   return run === 'caller' && (outcome === undefined || outcome === 'unknown');
 }
 
-/** Whether a call was let through and still has to be begun. */
+/** Whether a call was let through and still has to start. */
 export function isToBegin({ once, begunAt, outcome }: CallRow): boolean {
   return once === true && begunAt === undefined && outcome === undefined;
 }

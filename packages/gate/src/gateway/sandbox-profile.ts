@@ -156,7 +156,7 @@ function termsOf(rules: Rules, place: ProfileFor, notes: ProfileNote[]): Terms {
     if (rule.host !== undefined || rule.amount !== undefined) return [];
     if (rule.where !== undefined) {
       if (side === 'allow') return [];
-      note(rule.id, 'has conditions, which no sandbox tests; it counts for every call');
+      note(rule.id, 'has conditions, and no sandbox tests conditions; it counts for every call');
     }
     if (rule.path === undefined) {
       if (side === 'allow') {

@@ -53,16 +53,16 @@ const call = z.strictObject({
   closedAt: instant.optional(),
   /** The hash of its result. */
   result: z.string().optional(),
-  /** Whether the call must be begun, which is possible once. */
+  /** Whether the call must start. It can start once. */
   once: z.boolean().optional(),
-  /** The digest of the rules under which a call that must be begun was let through. */
+  /** The digest of the rules that let a call through that must start. */
   rules: z.string().optional(),
   /** The definition that was judged: the shown one, or else the pinned one. */
   definition: z.string().optional(),
   begunAt: instant.optional(),
-  /** Whether it was not begun by its question, because another run had the turn. */
+  /** Whether its question did not start it, because another run had the turn. */
   waited: z.boolean().optional(),
-  /** The id under which its caller has begun it, if that is another one. */
+  /** The id under which its caller has started it, if that is another one. */
   begunAs: z.string().optional(),
   /** The call that this one takes back, and the one that takes this one back. */
   undoes: z.string().optional(),
@@ -87,7 +87,7 @@ const session = z.strictObject({
   failed: z.boolean().optional(),
 });
 
-/** A run that holds places until it ends: only its calls are begun there. */
+/** A run that holds places until it ends: only its calls start there. */
 const turn = z.strictObject({
   /** When it took the first place. A run that began earlier never waits for it in a circle. */
   since: instant,

@@ -29,7 +29,7 @@ test('only the tool that the rules name takes a call back', async () => {
   expect(said(await undo('bank/refund'))).toBe('escalated refund');
 });
 
-test('an undoing that can no longer be begun leaves its call to another one', async () => {
+test('an undoing that can no longer start leaves its call to another one', async () => {
   const { undo, approve, act, state, configure } = await paid();
   await approve(await undo('bank/refund'));
   expect(state().calls['c1']?.undoneBy).toBe('c2');

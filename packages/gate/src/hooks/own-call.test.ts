@@ -33,16 +33,16 @@ const bash = (command: string) => partsOf('Bash', { command });
 const LINE = '"$(dirname "$0")/x.sh"';
 
 test.each<[string, string, Record<string, string>, boolean]>([
-  ['git commit -m x', 'with hooks that are told', { 'pre-commit': 'sh a.sh\nnpm test' }, false],
+  ['git commit -m x', 'with hooks that are known', { 'pre-commit': 'sh a.sh\nnpm test' }, false],
   ['git commit -m x', 'that evaluate a text', { 'pre-commit': 'eval "$X"' }, true],
   ['git commit -m x', 'that run what they find', { 'post-commit': LINE }, true],
   ['git commit -m x', 'that are long', { 'pre-commit': `#${'x'.repeat(70_000)}\nsh a.sh` }, true],
   ['git commit -m x', 'of Python', { 'pre-commit': '#!/usr/bin/env python3\nimport x\n' }, true],
   ['git commit -m x', 'with a script of Python', { 'pre-commit': 'python3 src/a.py' }, true],
   ['git commit -m x', 'with a script that is not told', { 'pre-commit': 'sh b.sh' }, true],
-  ['git commit -m x', 'that run a file that is not told', { 'pre-commit': './b.sh' }, true],
+  ['git commit -m x', 'that run an unknown file', { 'pre-commit': './b.sh' }, true],
   ['git commit -m x', 'that run a file of Python', { 'pre-commit': 'src/b' }, true],
-  ['git commit -m x', 'that run a file that is told', { 'pre-commit': './a.sh b.sh' }, false],
+  ['git commit -m x', 'that run a known file', { 'pre-commit': './a.sh b.sh' }, false],
   [
     'git commit -m x',
     'with more scripts than are looked at',

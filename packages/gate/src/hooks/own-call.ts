@@ -121,7 +121,7 @@ async function placed(parts: readonly CallPart[], cwd: string): Promise<readonly
   return all;
 }
 
-/** The folder of a place in `below`, which can be the top folder of a work tree of git. */
+/** The folder of a place in `below`. It can be the top folder of a work tree of git. */
 function belowPlace(place: string): string {
   if (!place.endsWith('/:')) return place;
   const folder = posix.dirname(place);

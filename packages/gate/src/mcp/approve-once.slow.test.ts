@@ -1,4 +1,4 @@
-/** One approval lets one call through, whatever is repeated, changed, lost or done at once. */
+/** One approval lets one call through, whatever is repeated, changed, lost or concurrent. */
 import { McpServer } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { describe, expect, test } from 'vitest';
@@ -74,7 +74,7 @@ test('an approval is for its arguments, and a refusal ends the question', async 
   expect(added).toEqual(['two', 'one']);
 });
 
-test('a waiting call learns of a refusal at once', async () => {
+test('a waiting call learns of a refusal immediately', async () => {
   const { place, added, add, close } = await stage({ limits: { waitMs: 10_000 } });
   const waiting = add('one');
   await expect.poll(async () => (await place.approvals()).length).toBe(1);
@@ -128,7 +128,7 @@ describe('an answer at the client', () => {
     expect(added).toEqual(['one']);
   });
 
-  test('two equal answers at once make one call', async () => {
+  test('two equal concurrent answers make one call', async () => {
     const { added, add, close } = await stage(ELICITS);
     const { requestState } = (await add('one')) as any;
     const answer = { requestState, inputResponses: accepted };
@@ -255,7 +255,7 @@ describe('lost answers', () => {
     expect(added).toEqual(['quick']);
   });
 
-  test('a beginning with an answer that is no ruling makes no call', async () => {
+  test('a call whose start is answered without a ruling is not made', async () => {
     const answers: unknown[] = ['<html>', {}];
     const wrap: Wrap = (ask) => async (path, init) => {
       if (!String(init.body ?? '').includes('"action":"begin"')) return ask(path, init);

@@ -30,7 +30,7 @@ export interface GatedCall<R extends object> {
   readonly isRefusal: (error: unknown) => boolean;
 }
 
-/** The client of a call, as far as waiting and asking need it. */
+/** The part of a call's client that waiting and asking need. */
 export interface WaitingClient {
   readonly signal: AbortSignal;
   /** Tells the client that the call waits. Absent: the client wants no progress. */
@@ -60,7 +60,7 @@ export interface Question {
 /** The end of a gated call. */
 export type FlowEnd<R> =
   | { readonly end: 'made'; readonly call: string; readonly result: R }
-  /** The server answered with an error, which is passed on. */
+  /** The server answered with an error. The error is passed on. */
   | { readonly end: 'failed'; readonly error: unknown }
   /** `ruling`: the whole document, where a ruling refuses the call. */
   | { readonly end: 'refused'; readonly text: string; readonly ruling?: RulingDocument }
@@ -84,8 +84,9 @@ const PROGRESS_SECONDS = 2;
 /**
  * Judges a call, waits where a person must decide, and makes it once.
  *
- * Guarantees: `make` runs only after the ledger has begun the call, and the ledger begins each call
- * once. A call of which the outcome is unknown is not made again by a repetition of the request.
+ * Guarantees: `make` runs only after the ledger has recorded the start of the call, and the ledger
+ * starts each call once. If the outcome of a call is unknown, retrying the request does not repeat
+ * the call.
  *
  * @throws McpError `server_refused`; the abort of the client
  */
@@ -122,7 +123,7 @@ class Flow<R extends object> {
     return 'end' in found ? found : this.#takenUp(found);
   }
 
-  /** Finds the call, or proposes it. A call that commits at once is begun. */
+  /** Finds the call, or proposes it. A call that commits immediately also starts. */
   async #asked(): Promise<FlowEnd<R> | WaitingCall> {
     const { tool, definition, idempotent } = this.#given;
     const known = await this.#gateway.waiting({ tool, definition, digest: this.#digest });
@@ -134,7 +135,7 @@ class Flow<R extends object> {
       const ruled = await this.#gateway.desk
         .propose({ id, tool, args, definition, undoes, parts, reaches })
         .catch((error: unknown) => {
-          // The call may be begun. A repetition looks there first.
+          // The call may have started. A repetition looks there first.
           this.#gateway.noteWaiting(begun);
           throw error;
         });
@@ -161,7 +162,7 @@ class Flow<R extends object> {
     if (phase === 'approved') return this.#begun(call);
     if (phase === 'pending' && approval !== undefined) return this.#held(call, approval);
     if (this.#gateway.running.has(call)) return this.#made(call);
-    return this.#doubt(call, 'it was begun, and its outcome is not known');
+    return this.#doubt(call, 'it was started, and its outcome is not known');
   }
 
   /** A pending call: the person at the client decides, or the people of the queue. */
@@ -214,7 +215,7 @@ class Flow<R extends object> {
     return this.#held(call, approval, false);
   }
 
-  /** Begins an approved call and makes it, unless another request has begun it. */
+  /** Starts an approved call and makes it, unless another request has started it. */
   async #begun(call: string): Promise<FlowEnd<R>> {
     this.#gateway.running.add(call);
     let answer: CallAnswer;

@@ -43,7 +43,7 @@ export interface GatewayServerOptions {
   /** Seals the questions that a client carries until its person answers. */
   readonly codec: RequestStateCodec<Carried>;
   /**
-   * The resources whose updates the client gets. Absent: the client cannot be told of updates,
+   * The resources whose updates the client gets. Absent: the client cannot get updates,
    * because its connection ends with each request.
    */
   readonly subscriptions?: Set<string> | undefined;
@@ -188,7 +188,7 @@ class Connection {
     }
   }
 
-  /** Makes a call, or goes on with one of which the client brings the answer to a question. */
+  /** Makes a call, or continues one with the client's answer to a question. */
   async #talked(
     ctx: ServerContext,
     about: string,
@@ -284,7 +284,7 @@ class Connection {
   #logLevel({ mcpReq }: ServerContext): Pick<ToolCall, '_meta'> {
     const key = this.#sdk.LOG_LEVEL_META_KEY;
     const envelope = mcpReq.envelope as Readonly<Record<string, LoggingLevel>> | undefined;
-    // A client of 2025 says its level to the gateway, which leaves out the lower ones.
+    // A client of 2025 sends its level to the gateway, and the gateway drops lower messages.
     const level = envelope === undefined ? 'info' : envelope[key];
     return level === undefined ? {} : { _meta: { [key]: level } };
   }
@@ -478,7 +478,7 @@ function faultOf(args: object): string | undefined {
     return undefined;
   } catch (error) {
     if (isAssizeError(error)) return error.message;
-    if (isInstance(error, Error)) return 'they are no JSON';
+    if (isInstance(error, Error)) return 'they are not JSON';
     throw error;
   }
 }

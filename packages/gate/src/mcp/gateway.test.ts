@@ -21,7 +21,7 @@ rules:
   - { id: never, deny: notes/drop }
 `;
 
-/** Notes, each of which is one effect. */
+/** Notes: each is one effect. */
 function notes(added: string[]) {
   return (transport: never) =>
     serveStdio(

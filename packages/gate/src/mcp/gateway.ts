@@ -108,7 +108,7 @@ export class Gateway {
 
   /**
    * A call with these arguments that has no outcome, and that this process is not making. A call
-   * that was not begun counts only with the same definition.
+   * that has not started counts only with the same definition.
    */
   async waiting({ tool, digest, definition }: SoughtCall): Promise<WaitingCall | undefined> {
     const isSought = (one: WaitingCall): boolean =>
@@ -148,7 +148,7 @@ export class Gateway {
     return view;
   }
 
-  /** Remembers a call that waits, for connections that repeat it at once. */
+  /** Remembers a call that waits, for connections that repeat it immediately. */
   noteWaiting(call: WaitingCall): void {
     if (this.#view !== undefined)
       this.#view = { ...this.#view, calls: [...this.#view.calls, call] };
@@ -251,7 +251,7 @@ interface Reaching {
 /** The members by which a repetition of a call is recognised. */
 export type SoughtCall = Pick<WaitingCall, 'tool' | 'digest' | 'definition'>;
 
-/** A call that can be begun comes first, and then one that a person can still decide about. */
+/** A call that can start comes first, and then one that a person can still decide about. */
 const PHASES: readonly WaitingCall['phase'][] = ['approved', 'pending', 'begun'];
 
 /** The work, or an error if it takes longer. */

@@ -264,7 +264,7 @@ describe('answers', () => {
     expect(textOf(await add())).toMatch(
       /is not made again: it was sent, and no usable answer came/,
     );
-    expect(textOf(await add())).toContain('it was begun, and its outcome is not known');
+    expect(textOf(await add())).toContain('it was started, and its outcome is not known');
     await close();
     expect(server.calls).toHaveLength(1);
     expect(await outcomes(place)).toEqual(['unknown']);

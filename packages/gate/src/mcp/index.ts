@@ -1,10 +1,10 @@
 /**
  * The MCP gateway: it stands between an MCP client and an MCP server, and makes the client's calls.
- * Beside it, the ledger as an MCP server of its own (`serve/`), which reads by the HTTP API.
+ * Also the ledger as an MCP server of its own (`serve/`): it reads over the HTTP API.
  *
- * Guarantees: a call is made only after the ledger has begun it, and the ledger begins each call
- * once. A call without a known outcome is never made again by itself. A tool is shown and callable
- * only with a definition that was approved. Arguments are those that were judged.
+ * Guarantees: a call is made only after the ledger has recorded its start, and the ledger starts
+ * each call once. A call without a known outcome is never made again by itself. A tool is shown and
+ * callable only with a definition that was approved. Arguments are those that were judged.
  *
  * Never: decides about a call. Keeps an approval, a token or a password. Trusts a hint of a server.
  */

@@ -6,7 +6,7 @@ type ClientStdio = typeof import('@modelcontextprotocol/client/stdio');
 type ServerPackage = typeof import('@modelcontextprotocol/server');
 type ServerStdio = typeof import('@modelcontextprotocol/server/stdio');
 
-/** The packages of the MCP SDK, which are optional. @throws McpError `missing_package` */
+/** The optional packages of the MCP SDK. @throws McpError `missing_package` */
 export const loadClient: () => Promise<ClientPackage> = once(
   () => import('@modelcontextprotocol/client'),
 );

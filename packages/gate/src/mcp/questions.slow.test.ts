@@ -1,4 +1,4 @@
-/** Questions, log messages and updates of a server, of which the client gets the allowed ones. */
+/** The client gets the allowed questions, log messages and updates of a server. */
 import { inputRequired, McpServer } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { describe, expect, test } from 'vitest';
@@ -41,7 +41,7 @@ const question = (message: string) => ({
 });
 const textOf = (result: any): string => result.content.map(({ text = '' }) => text).join();
 
-/** A server of 2025, which asks in the middle of a call. */
+/** A server of 2025 that asks in the middle of a call. */
 async function asking(message: string, given: Connecting = {}) {
   const server = new HostileServer([ADD]);
   server.replies = (id) => [
@@ -157,7 +157,7 @@ describe.each<NonNullable<Connecting['era']>>(['modern', 'legacy'])('with a %s c
 });
 
 describe('a question that is not passed on', () => {
-  test('without a word of the configuration is no method', async () => {
+  test('a question that the configuration does not allow is an unknown method', async () => {
     const { seen, add, close } = await asking('Name?');
     expect(textOf(await add())).toContain('-32601');
     await close();
@@ -280,7 +280,7 @@ test('an answer for other arguments goes to no server', async () => {
   expect(textOf(await add('b', answer))).toContain('other arguments');
   expect(server.answers).toEqual([]);
   expect(textOf(await add('a', answer))).toContain('Eve');
-  // The call is over, and its end is told again.
+  // The call is over, and its result comes again.
   expect(textOf(await add('a', answer))).toContain('Eve');
   await close();
   expect(server.calls).toHaveLength(1);

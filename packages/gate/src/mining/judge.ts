@@ -30,8 +30,8 @@ export interface Judged {
 type Verdict = 'holds' | 'broken' | undefined;
 
 /**
- * Judges a rule on every committed call of the runs. A rejected or waiting call did not take place,
- * so it is neither support nor a counter-example.
+ * Judges a rule on every committed call of the runs. A rejected or waiting call did not take place.
+ * It neither supports nor contradicts the rule.
  */
 export function judge(rule: MinedRule, runs: readonly MiningRun[]): Judged {
   const about: CallPlace[] = [];

@@ -23,7 +23,7 @@ export interface ValuesRule {
   readonly values: readonly Scalar[];
 }
 
-/** A text in an argument begins with a prefix, which ends with `/` or `:`. */
+/** A text in an argument begins with a prefix. The prefix ends with `/` or `:`. */
 export interface PrefixRule {
   readonly kind: 'prefix';
   readonly tool: string;
@@ -56,7 +56,7 @@ export interface NeverRule {
   readonly names: readonly string[];
 }
 
-/** The principal of a call is none of those that called `other` earlier in the same run. */
+/** The principal of a call did not call `other` earlier in the same run. */
 export interface ApartRule {
   readonly kind: 'apart';
   readonly tool: string;

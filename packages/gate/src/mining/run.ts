@@ -27,7 +27,7 @@ export interface MiningCall {
   /** The reported outcome. Absent: the call counts as done. */
   readonly outcome?: 'done' | 'failed' | 'unknown';
   readonly entry?: CallEntry;
-  /** Of the gateway: the call with its parts, which follow it as calls of their own. */
+  /** Of the gateway: the call with its parts. Its parts follow it as separate calls. */
   readonly whole?: CallArgs;
   /** Rules that would answer the questions of the rules, each by itself. */
   readonly answers?: readonly AnsweringRule[];

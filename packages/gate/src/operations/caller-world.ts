@@ -35,7 +35,7 @@ export async function gatewayTrajectory(
   return trajectory;
 }
 
-/** A request about a call, which may wait for a person. */
+/** A request about a call. It may wait for a person. */
 type Asking = Waiting & { readonly service: GateService };
 
 /** The world of tool calls for one agent: its proposals, in its role, under its grant. */

@@ -84,7 +84,7 @@ const decisionForm = z
       reason: z.string(),
       ruling: rulingForm
         .optional()
-        .describe('`frozen`: the approval is of another call, which blocks this one'),
+        .describe('`frozen`: the approval is of another call, and that call blocks this one'),
     }),
     z.strictObject({
       decision: z.literal('begun'),
@@ -100,7 +100,7 @@ const decisionForm = z
   .meta({
     id: 'CallDecision',
     description:
-      '`allowed`: the call is begun, and its agent makes it now, once. `ready`: it is let through, and not begun.',
+      '`allowed`: the call has started, and its agent makes it now, once. `ready`: it is let through, and has not started.',
   });
 
 const ask = operation({
@@ -108,7 +108,7 @@ const ask = operation({
   method: 'post',
   path: '/v1/trajectories/{trajectory}/calls',
   summary:
-    'Ask whether a tool call may be made. An allowed call is begun, and no other attempt is allowed again.',
+    'Ask whether a tool call may be made. An allowed call starts, and no other attempt is allowed.',
   kinds: ['agent'],
   params: z.strictObject({ trajectory: name }),
   query: z.strictObject({

@@ -256,7 +256,7 @@ export class GatewayWorlds {
       const isOther = judgedBy !== undefined && judgedBy !== rules.digest;
       if (!isOver && !isOther) continue;
       const reason = isOther
-        ? 'the rules have changed; the same call is judged anew'
+        ? 'the rules have changed; the same call is judged again'
         : 'the session ended more than a day ago';
       await this.#close(trajectory, id, reason);
     }

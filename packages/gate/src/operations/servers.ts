@@ -50,7 +50,7 @@ const waitingForm = z
   })
   .meta({
     id: 'WaitingCall',
-    description: 'A call with `once` that waits for a decision, can be begun, or has no outcome.',
+    description: 'A call with `once` that waits for a decision, can start, or has no outcome.',
   });
 
 const filesForm = z
@@ -140,7 +140,7 @@ const get = operation({
   },
 });
 
-/** The call of a pending proposal that must be begun. Undefined for any other, and if erased. */
+/** The call of a pending proposal that must start. Undefined for any other, and if erased. */
 async function askedCall(payload: PendingPayload, values: Replayer['values']) {
   const { action } = payload.proposal;
   if (action.name !== 'call' || action.role.name !== 'agent') return undefined;

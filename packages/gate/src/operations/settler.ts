@@ -7,7 +7,7 @@ import type { GateService } from './service.ts';
 
 /**
  * Proposes to settle a call or to end a standing approval, for a caller that may decide about
- * calls. `agent`: the agent of the call, which another principal has to settle.
+ * calls. `agent`: the agent of the call; another principal has to settle it.
  *
  * @throws KernelError `unauthorised_counselor`
  */

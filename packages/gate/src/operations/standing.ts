@@ -123,7 +123,7 @@ const list = operation({
     const trajectory = await gatewayTrajectory(request, path.trajectory);
     const now = service.clock.now();
     const newestFirst = [...(await readerOf(request, trajectory).read())].reverse();
-    // The cursor is found before the filter, which may drop its record.
+    // The cursor is found first, because the filter may drop its record.
     const left = newestFirst.slice(startOf(newestFirst, cursor));
     const wanted = left.filter(
       (one) =>
@@ -173,7 +173,7 @@ function documentOf(
 
 const readers: WeakMap<Trajectory, StandingReader> = new WeakMap();
 
-/** The reader of a trajectory, which goes on where its last reading ended. */
+/** The reader of a trajectory. It continues where its last reading ended. */
 function readerOf(
   { service }: Pick<AuthorisedRequest, 'service'>,
   trajectory: Trajectory,
@@ -327,7 +327,7 @@ const end = operation({
   method: 'post',
   path: '/v1/trajectories/{trajectory}/standing/{standing}/end',
   summary:
-    'End a standing approval at once. Calls that it let through stay. A repetition answers with the first end.',
+    'End a standing approval immediately. Calls that it let through stay. A repetition answers with the first end.',
   kinds: ['counselor', 'admin'],
   params: z.strictObject({ trajectory: name, standing: name }),
   answer: rulingForm,

@@ -42,8 +42,8 @@ export interface Asking {
 }
 
 /**
- * The places that a call may reach beside the paths that it names. A part has the folders below
- * which it uses files, and both names of a path with links. Any other tool that gets a folder may
+ * The places that a call may reach other than the paths that it names. A part has the folders
+ * where it uses files, and both names of a path with links. Any other tool that gets a folder may
  * use everything below it, unless its `names_only` says that it does not.
  */
 export async function reachesOf(
@@ -207,7 +207,7 @@ async function reachedBelow(
 ): Promise<readonly string[]> {
   const { only, revisions, follows } = use;
   const inside = places.filter((place) => isBelow(place, folder));
-  // Such as a folder of the machine of an agent, which is not that of the server.
+  // For example a folder on the machine of an agent, where the server does not run.
   if (!existsSync(folder) && use.isHere !== true)
     return [...inside.map(({ path }) => path), ...globs.flatMap((each) => unseen(folder, each))];
   if (only !== undefined) {

@@ -4,5 +4,5 @@
  * @param at - the place in the result that is not plain data
  */
 export function notKept(at?: string): string {
-  return `its result was not kept: it is no plain data${at === undefined ? '' : ` at ${at}`}`;
+  return `its result was not kept: it is not plain data${at === undefined ? '' : ` at ${at}`}`;
 }

@@ -1,4 +1,4 @@
-/** Errors of the set-up end a run: no model can mend them, so none is told. */
+/** Errors of the set-up end a run: no model can fix them, so no model gets them. */
 import { describe, expect, test } from 'vitest';
 import type { Gate } from '#calls';
 import * as ai from '../../../../tests/support/ai-runs.ts';

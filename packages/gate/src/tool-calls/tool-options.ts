@@ -8,7 +8,7 @@ export interface ToolOptions<Answer = unknown, Context = unknown> {
    * answer only makes the ledger be asked again.
    */
   readonly approver?: Approver<Answer, Context>;
-  /** The tools of which a second call does no harm: they may be made again after a failure. */
+  /** The tools that are safe to call twice: they may be called again after a failure. */
   readonly idempotent?: readonly string[];
   /** How long a call waits for a person before the framework pauses. Default: as the gate. */
   readonly waitMs?: number;

@@ -68,7 +68,7 @@ describe.skipIf(claudeProgram() === undefined)(
       expect(api.others).toEqual([]);
     });
 
-    test('a call that the hook denies does not run, and the model is told', async () => {
+    test('a call that the hook denies does not run, and the model learns it', async () => {
       decide = () => preToolUse('deny', { permissionDecisionReason: 'not on a Sunday' });
       settings(hooks.url, ALLOWED);
       const { told, result } = await started();

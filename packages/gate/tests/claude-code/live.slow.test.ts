@@ -181,7 +181,7 @@ describe.skipIf(claudeProgram() === undefined)(
       });
     });
 
-    test('a run that is killed in a call leaves it in doubt, and it is told', async () => {
+    test('a run that is killed in a call leaves it in doubt, and says so', async () => {
       const command = 'echo a >> open/sink.txt; sleep 30; echo b >> open/sink.txt';
       const { run, stage, story } = await ruledClaude({
         work: [[use('toolu_1', 'Bash', { command })]],
@@ -202,7 +202,7 @@ describe.skipIf(claudeProgram() === undefined)(
       });
     });
 
-    test('two sessions at once have one approval between them', async () => {
+    test('two concurrent sessions share one approval', async () => {
       const { run, story, decide, state } = await ruledClaude({
         work: [
           [append('toolu_1', 'a')],

@@ -22,7 +22,7 @@ interface Installing {
   ): Promise<{ readonly code: number | null; readonly said: string }>;
 }
 
-/** `rules`: those of the server, in place of the first ones, which observe. */
+/** `rules`: the rules of the server. Default: the first rules, which observe. */
 async function installing(config = '', rules?: string): Promise<Installing> {
   const api = await startResponsesApi({ work: [[append('call_1', 'a')]] });
   onTestFinished(() => api.close());

@@ -106,7 +106,7 @@ describe.skipIf(codexProgram() === undefined)(
       });
     });
 
-    test('of two calls at once, the one that is held does not run', async () => {
+    test('of two concurrent calls, the one that is held does not run', async () => {
       const { run, story, told } = await ruledCodex({
         work: [
           [append('call_1', 'a', 'held'), append('call_2', 'b'), append('call_3', 'c', 'closed')],
@@ -150,7 +150,7 @@ describe.skipIf(codexProgram() === undefined)(
 
     test.each<[string, readonly string[]]>([
       ['is missing', ['/missing/assize']],
-      ['is no program', ['/etc/hostname']],
+      ['is not a program', ['/etc/hostname']],
       ['exits with 1', ['/bin/sh', '-c', 'exit 1']],
       ['exits with 2 and says nothing', ['/bin/sh', '-c', 'exit 2']],
       ['is killed', ['/bin/sh', '-c', 'kill -9 $$']],
@@ -166,7 +166,7 @@ describe.skipIf(codexProgram() === undefined)(
       expect(linesIn(stage)).toEqual({});
     });
 
-    test('an answer that is none of Assize blocks the call', async () => {
+    test('an answer that Assize did not send blocks the call', async () => {
       const said = (fields: object) => ({
         hookSpecificOutput: { hookEventName: 'PreToolUse', ...fields },
       });
@@ -207,7 +207,7 @@ describe.skipIf(codexProgram() === undefined)(
       expect(linesIn(stage)).toEqual({});
     });
 
-    test('two sessions at once have one approval between them', async () => {
+    test('two concurrent sessions share one approval', async () => {
       const { run, story, decide, state } = await ruledCodex({
         work: [[append('call_1', 'a')], [append('call_2', 'b', 'held')], [append('call_3', 'c')]],
       });

@@ -62,7 +62,7 @@ function forms(canary: string): readonly string[] {
   return found;
 }
 
-/** The middle of the coding, which bytes before and after do not change. */
+/** The part of the coding that bytes before and after do not change. */
 function inBase64(bytes: Buffer, shift: number): string {
   const coded = Buffer.concat([Buffer.alloc(shift), bytes]).toString('base64');
   return coded.slice(shift === 0 ? 0 : 4, Math.floor(coded.length / 4) * 4 - 4);

@@ -82,5 +82,5 @@ describe.skipIf(why !== undefined || missing.length > 0)(walled, () => {
 /** The share of everyday calls that may be asked about without need. */
 const NEEDLESS = 0.05;
 
-/** Git has copies of files in its own folder, which programs may read. */
+/** Git keeps copies of files in its own folder, where programs may read them. */
 const KEPT_BY_GIT = /^(?:staged|committed|stashed)$/;

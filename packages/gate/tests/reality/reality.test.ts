@@ -9,7 +9,7 @@ import { whyNoSandbox } from './runner.ts';
 import { countsOf, type Finding, findingsUnder, tableOf } from './verdicts.ts';
 import { waysRound } from './ways.ts';
 
-// A part of ceilings.long.test.ts, which the seed of the run chooses.
+// The seed of the run chooses a part of ceilings.long.test.ts.
 
 const WAYS = 120;
 const EVERYDAY = 20;

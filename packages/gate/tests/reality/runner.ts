@@ -18,7 +18,7 @@ export function whyNoSandbox(): string | undefined {
   }
 }
 
-/** Runs calls in copies of the worlds below a folder, in several sandboxes at once. */
+/** Runs calls in copies of the worlds below a folder, in several sandboxes concurrently. */
 export async function runJobs(
   base: string,
   jobs: readonly Job[],
@@ -72,7 +72,7 @@ async function oneSandbox(
   }
 }
 
-/** `isOuter`: other sandboxes begin in it, which need a view of their own of processes. */
+/** `isOuter`: other sandboxes start in it, and need their own view of processes. */
 function sandbox(base: string, own: string, isOuter: boolean): ChildProcess {
   const parts = ['/usr', '/lib', '/lib32', '/lib64', '/bin', '/sbin', '/etc/alternatives'];
   const words = [

@@ -52,7 +52,7 @@ describe('in a sandbox of the rules in force', () => {
   ])('%s is judged', async (_, was, call) => expect(await verdict(call)).toBe(was));
 });
 
-test('a hidden file of which Git has a copy is refused to uses of Git', async () => {
+test('commands of Git cannot read a hidden file that Git has a copy of', async () => {
   expect(await verdict(bash('git log -p'))).toBe('allow');
   expect(await verdict(bash('git log -p'), true, 'committed')).toBe('deny');
   expect(await verdict(bash('grep -r SECRET .'), true, 'committed')).toBe('allow');

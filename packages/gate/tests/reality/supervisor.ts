@@ -188,7 +188,7 @@ function settingsOf(root: string): string[] {
           found.push(`${section}.${line.trim().replace(/\s*=\s*/, '=')}`);
       }
     } catch {
-      // The call removed it, which is a change of a file.
+      // The call removed it. This counts as a change of a file.
     }
     return found.filter((line) => RUNNING.test(line));
   });

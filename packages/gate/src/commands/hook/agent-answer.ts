@@ -31,7 +31,7 @@ export function readAnswer(agent: Agent, event: string, answer: unknown): Result
 }
 
 const UNKNOWN = {
-  fault: 'The answer is none of Assize for this event. Check the address of the server.',
+  fault: 'Assize did not send this answer to the event. Check the address of the server.',
 };
 
 function toolAnswer(

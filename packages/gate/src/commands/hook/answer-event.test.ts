@@ -50,7 +50,7 @@ const request = (behavior: string) => ({
   },
 });
 
-test('an event goes to the server, and an allowed call is told nothing', async () => {
+test('an event goes to the server, and an allowed call gets no answer', async () => {
   const { url, calls } = await serving(tool('allow'));
   expect(await asked('PreToolUse', url)).toEqual({ code: 0, out: '', err: '' });
   expect(calls).toMatchObject([
@@ -62,7 +62,7 @@ test('an event goes to the server, and an allowed call is told nothing', async (
   ]);
 });
 
-test('a refusal is told in exactly the members that Codex reads', async () => {
+test('a refusal has exactly the members that Codex reads', async () => {
   const { url } = await serving({ ...tool('deny', { more: 1 }), systemMessage: 'x' });
   const { code, out } = await asked('PreToolUse', url);
   expect({ code, out: JSON.parse(out) }).toEqual({ code: 0, out: tool('deny') });
@@ -85,7 +85,7 @@ describe('a question that fails is refused, and says why', () => {
     expect(await asked(event, url)).toEqual({
       code: 2,
       out: '',
-      err: expect.stringContaining('is none of Assize'),
+      err: expect.stringContaining('Assize did not send this answer'),
     });
   });
 
@@ -157,7 +157,7 @@ test('no answer but an exact permission is read as one', () => {
 describe('Claude Code', () => {
   const ask = (event: string, url: string) => asked(event, url, undefined, 'claude-code');
 
-  test('each decision is told with its reason', async () => {
+  test('the answer has each decision with its reason', async () => {
     for (const decision of ['allow', 'deny', 'ask', 'defer']) {
       const { url, calls } = await serving(tool(decision, { more: 1 }));
       const { code, out } = await ask('PreToolUse', url);

@@ -46,7 +46,7 @@ const QUESTIONS: ReadonlySet<string> = new Set([
   ...['PreToolUse', 'PreSkillShellCommand', 'PermissionRequest', 'ConfigChange', 'Elicitation'],
 ]);
 
-/** Answers one event, which is the text of standard input. */
+/** Answers the event in the text of standard input. */
 export async function answerEvent(
   read: () => Promise<string>,
   options: HookOptions,

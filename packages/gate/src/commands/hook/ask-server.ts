@@ -29,7 +29,7 @@ export async function askServer({ url, path, ...asked }: Asked): Promise<Result<
     return { value: JSON.parse(text.value) };
   } catch {
     return {
-      fault: `The answer of ${at.origin} is no JSON. Check that Assize serves this address.`,
+      fault: `The answer of ${at.origin} is not JSON. Check that Assize serves this address.`,
     };
   }
 }

@@ -24,7 +24,7 @@ export function hook(program: Command): void {
       .addOption(new Option('--url <url>', 'address of the server').default(DEFAULTS.url))
       .option(
         '--token-file <file>',
-        'file with a token of the agent, which only its owner can read (default: ASSIZE_TOKEN)',
+        'file with a token of the agent, readable only by its owner (default: ASSIZE_TOKEN)',
       )
       .option(
         '--rules <file>',

@@ -156,7 +156,7 @@ test('a server that refuses is obeyed, and one in trouble counts as down', async
   expect(await asked('codex', 'ls')).toMatchObject({ code: 2 });
 });
 
-test('another program at the address is no server, and an answer of one counts', async () => {
+test('only answers of Assize count, not those of another program there', async () => {
   for (const answer of [{}, { status: 'ok' }, [], 'x']) {
     const foreign = await startHookServer(() => answer as never);
     expect(await asked('claude-code', 'ls', { url: foreign.url })).toMatchObject({ code: 0 });

@@ -18,7 +18,7 @@ const GRANTS: Readonly<Record<string, object>> = {
 
 interface OwnServer {
   readonly person: string;
-  /** The address that its clients are told. */
+  /** The address that its clients get. */
   readonly address: string;
 }
 
@@ -111,7 +111,7 @@ ${hasSandbox ? SANDBOX_RULES : workRules(place)}  - id: secrets
     because: Secrets stay where they are.
     mode: enforce
   - { id: settings, ask: [claude-code/settings, codex/settings, shell/assize, shell/claude, shell/codex], standing: false, mode: enforce }
-  # To let a command through without a question, take the mark of this line away. It then runs what
+  # To let a command through without a question, uncomment this line. The command then runs what
   # package.json says, which the agent may have written:
   # - { id: test, allow: shell/npm, path: ${place}, where: [{ path: /argv, is: [test] }] }
 `;

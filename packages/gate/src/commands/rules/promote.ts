@@ -94,7 +94,7 @@ function promoted(file: string): {
   if (mode !== 'observe')
     throw new CliError(
       'usage',
-      `${file} holds already, and there is no ${trialFileOf(file)}. Write mode: observe into it, or a trial set beside it.`,
+      `${file} is already enforced, and there is no ${trialFileOf(file)}. Write mode: observe into it, or a trial set beside it.`,
     );
   const text = readText(source).replace(/^(?:mode|until|agents):.*\n(?:(?:[ \t]+|- ).*\n)*/gm, '');
   if (rulesDigest(readRules(text, source).rules) !== rulesDigest(rules))

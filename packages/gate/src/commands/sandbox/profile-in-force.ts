@@ -60,7 +60,7 @@ export async function sandboxOfRules(
   const { profile, copies } = await projectProfile(inForce, place);
   for (const { rule, says } of profile.notes) note(`Sandbox: rule ${rule} ${says}.`);
   for (const path of copies)
-    note(`Sandbox: git has a copy of ${path}, which a command can read from its objects.`);
+    note(`Sandbox: git has a copy of ${path}, and commands can read it from the objects of git.`);
   const folder = await realName(server);
   const hidden = isUnder(project, folder) ? [] : [folder];
   const kept = (file === '' ? [] : [realpathSync(file)]).filter(

@@ -8,7 +8,7 @@ import { isGlob, type SandboxProfile } from '#gateway';
 import { commandLine } from '../init/agents/hook-command.ts';
 import { mountPoints, writeList } from './mount-points.ts';
 
-/** The used part of `@anthropic-ai/sandbox-runtime`, which is an optional package. */
+/** The used part of the optional package `@anthropic-ai/sandbox-runtime`. */
 interface Manager {
   checkDependencies(): { readonly errors: readonly string[] };
   isSupportedPlatform(): boolean;

@@ -29,7 +29,7 @@ export function endStanding(command: Command): void {
   withOpeningOptions(
     command
       .command('end')
-      .description('end a standing approval at once')
+      .description('end a standing approval immediately')
       .argument('<id>', 'id of the standing approval, as listed by assize standing')
       .requiredOption('--as <principal>', 'the person, a counselor; recorded')
       .option('--trajectory <name>', 'its trajectory (default: the one where it is active)'),

@@ -47,7 +47,7 @@ export function grant(command: Command): void {
   withOpeningOptions(
     command
       .command('grant')
-      .description('ask for a standing approval, which a counselor then approves')
+      .description('ask for a standing approval; a counselor then approves it')
       .argument('<trajectory>', 'trajectory of the agent’s calls')
       .requiredOption('--agent <name>', 'the agent whose calls it covers, without agent:')
       .addOption(
@@ -160,7 +160,7 @@ function amountsOf(given: readonly string[]): Readonly<Record<string, number>> {
   for (const text of given) {
     const [, unit = '', digits] = /^([a-z][a-z0-9_]{0,31})=(\d{1,15})$/.exec(text) ?? [];
     if (digits === undefined)
-      throw new CliError('usage', `The amount ${text} is no UNIT=NUMBER, such as cents=50000.`);
+      throw new CliError('usage', `The amount ${text} is not UNIT=NUMBER, such as cents=50000.`);
     if (amounts.has(unit))
       throw new CliError('usage', `The amount of ${unit} is given twice. Pass it once.`);
     amounts.set(unit, Number(digits));

@@ -7,7 +7,7 @@ import { isToBegin } from '../open-calls.ts';
 import type { CallRow, GatewayState } from '../schema.ts';
 import { HOUR_MS } from './call.ts';
 
-/** How long after its ruling a call can be begun. */
+/** How long after its ruling a call can start. */
 export const BEGIN_HOURS = 24;
 
 export const beginArgs: z.ZodObject<{
@@ -25,7 +25,7 @@ export const beginArgs: z.ZodObject<{
 });
 
 /**
- * Begins a call that was let through, as its caller is about to make it. A call is begun once, with
+ * Starts a call that was let through, as its caller is about to make it. A call starts once, with
  * the arguments that were approved, under the rules, the definition and the standing approval of
  * that time.
  */
@@ -62,7 +62,7 @@ export function applyBegin(
   if (as !== undefined) row.begunAs = as;
 }
 
-/** Whether a call was let through and can be begun now. */
+/** Whether a call was let through and can start now. */
 export function canBegin(
   state: Pick<GatewayState, 'rules' | 'pins' | 'standing'>,
   row: CallRow,
@@ -93,7 +93,7 @@ function isRedefined({ pins }: Pick<GatewayState, 'pins'>, { tool, definition }:
 }
 
 /**
- * Whether a call can no longer be begun at a time. Observation ends with a day (UTC), and so does
+ * Whether a call can no longer start at a time. Observation ends with a day (UTC), and so does
  * what only observation let through.
  */
 function isStale({ at: from, would }: CallRow, to: string): boolean {

@@ -64,11 +64,11 @@ export const callArgs: z.ZodObject<{
   /** The parts of a call whose tool can do many things. The strictest one decides. */
   parts: z.array(part).min(1).max(PARTS_MAX).optional(),
   /**
-   * Whether the call must be begun before it is made, and is never begun twice. A call that commits
-   * at once is begun, and any other one by the action `begin`.
+   * Whether the call must start before it is made, and never starts twice. A call that commits
+   * immediately also starts. The action `begin` starts any other one.
    */
   once: z.boolean().optional(),
-  /** Whether a call that commits at once is not begun either: its caller may make it later. */
+  /** Whether a call that commits immediately does not start: its caller may make it later. */
   later: z.boolean().optional(),
   /** Whether the caller begins the call itself if another run has the turn. */
   waits: z.boolean().optional(),
@@ -210,7 +210,7 @@ export function applyCall(
 }
 
 /**
- * A call that a person approves is begun by its agent, also one with other arguments that the rules
+ * The agent starts a call that a person approves, also one with other arguments that the rules
  * let through by themselves.
  */
 export function approveCall({ calls }: GatewayState, { id, once }: CallArgs): void {
@@ -323,7 +323,7 @@ function judgedRow(
 }
 
 /**
- * The ruling of rules on a call, which changes nothing. Of a call that may wait for a person, it
+ * The ruling of rules on a call. It changes nothing. Of a call that may wait for a person, it
  * has no part that other calls could change meanwhile: the approval is for exactly this row. Then
  * limits, earlier readings and standing approvals do not count.
  */

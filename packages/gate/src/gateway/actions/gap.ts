@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { agentName } from '../name-forms.ts';
 
-/** The arguments of the action `gap`, which leaves the state as it is. */
+/** The arguments of the action `gap`. It leaves the state as it is. */
 export const gapArgs: z.ZodObject<{
   from: z.ZodString;
   to: z.ZodString;

@@ -63,7 +63,7 @@ export function applyStand(
 
 export const endStandingArgs: z.ZodObject<{ id: z.ZodString }> = z.strictObject({ id: ruleId });
 
-/** Ends a standing approval at once. Its uses stay counted until they are tidied away. */
+/** Ends a standing approval immediately. Its uses stay counted until they are tidied away. */
 export function applyEndStanding(
   state: GatewayState,
   { id }: z.infer<typeof endStandingArgs>,

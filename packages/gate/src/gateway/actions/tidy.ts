@@ -7,7 +7,7 @@ import { HOUR_MS, READ_HOURS } from './call.ts';
 
 /**
  * Drops what no rule can count any more: figures of past windows, readings older than a day, closed
- * calls and ended sessions of past days, calls that can no longer be begun, and expired standing
+ * calls and ended sessions of past days, calls that can no longer start, and expired standing
  * approvals. An open call stays until it is reported.
  */
 export function applyTidy(state: GatewayState, at: string): void {
@@ -55,7 +55,7 @@ function* droppable(state: GatewayState, at: string): Generator<Dropped> {
     if (isExpired(key.slice(0, key.indexOf('|')))) yield ['spent', key];
 }
 
-/** An undoing that was never begun undoes nothing, so another one can be tried. */
+/** An undoing that never started undoes nothing, so another one can be tried. */
 function dropCall(state: GatewayState, id: string): void {
   const { undoes, ...call } = state.calls[id] as CallRow;
   const undone = undoes === undefined ? undefined : state.calls[undoes];

@@ -45,7 +45,7 @@ function ofTeam(tool: string): string {
   return `collaboration${tool}`;
 }
 
-/** Tools whose calls have parts, which say what a call does. */
+/** Tools whose calls have parts. The parts say what a call does. */
 export const WITH_PARTS: Readonly<Record<string, readonly string[]>> = {
   'claude-code': [
     ...['Bash', 'Monitor', 'Read', 'Write', 'Edit', 'MultiEdit', 'NotebookEdit', 'LSP'],

@@ -12,10 +12,10 @@ import { mayBeUnder } from './path-name.ts';
  * other: a run that holds a place waits only for runs that began later.
  */
 
-/** The reason why a call cannot be begun now. */
+/** The reason why a call cannot start now. */
 export interface NoTurn {
   /**
-   * `waiting`: it can be begun when the other run ends. `restart`: its run must end first, because
+   * `waiting`: it can start when the other run ends. `restart`: its run must end first, because
    * an earlier run holds the place. `lost`: the run was silent too long, and must end.
    */
   readonly kind: 'waiting' | 'restart' | 'lost';
@@ -27,7 +27,7 @@ type Waiting = Pick<CallRow, 'agent' | 'tool' | 'parts' | 'reads' | 'writes' | '
 const MINUTES = 10;
 const MINUTE_MICROS = 60_000_000;
 
-/** The reason why another run must end before a call is begun. Undefined: the call has its turn. */
+/** The reason why another run must end before a call starts. Undefined: the call has its turn. */
 export function turnOf(state: GatewayState, row: Waiting, now: string): NoTurn | undefined {
   const run = row.session && runOf(state, row.session);
   const { turns = {} } = state;

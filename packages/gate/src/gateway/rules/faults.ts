@@ -83,7 +83,7 @@ function toolFaults(
   return [
     ...(isToolName(name)
       ? []
-      : [{ path: at('name'), problem: 'is no name of a tool; write server/tool' }]),
+      : [{ path: at('name'), problem: 'is not the name of a tool; write server/tool' }]),
     ...Object.entries({ reads, writes, hosts }).flatMap(([member, pointers = []]) =>
       pointers.flatMap((pointer, n) => pointerFault(pointer, at(member, n))),
     ),
@@ -107,13 +107,13 @@ function undoFaults(
   if (undo === undefined) return [];
   const named = isToolName(undo.tool)
     ? []
-    : [{ path: at('undo', 'tool'), problem: 'is no name of a tool; write server/tool' }];
+    : [{ path: at('undo', 'tool'), problem: 'is not the name of a tool; write server/tool' }];
   return [
     ...named,
     ...Object.entries(undo.args).flatMap(([name, pointer]) => {
       const path = at('undo', 'args', name);
       if (!/^\/(?:args|result)(?:\/|$)/.test(pointer))
-        return [{ path, problem: 'is no place in the call; write /args/name or /result/name' }];
+        return [{ path, problem: 'is not a place in the call; write /args/name or /result/name' }];
       return pointerFault(pointer, path);
     }),
   ];
@@ -167,7 +167,7 @@ function pointerFault(pointer: string, path: readonly (string | number)[]): Faul
     return [];
   } catch (error) {
     if (isAssizeError(error))
-      return [{ path, problem: 'is no JSON pointer; write /name or /name/name' }];
+      return [{ path, problem: 'is not a JSON pointer; write /name or /name/name' }];
     throw error;
   }
 }
@@ -195,7 +195,7 @@ function conditionFaults(where: unknown, path: readonly (string | number)[]): Fa
 
 /** People who know other rules files expect a regular expression. */
 const PATTERN_ADVICE =
-  '; matches is no regular expression: a star stands for one whole segment, as in repo:* or s3:/bucket/**';
+  '; matches is not a regular expression: a star stands for one whole segment, as in repo:* or s3:/bucket/**';
 
 function segmentOf(text: string): string | number {
   return /^\d+$/.test(text) ? Number(text) : text;

@@ -24,7 +24,7 @@ describe('a fault has file, line, column and a remedy', () => {
     [
       'an unknown name',
       'id: a\ndefualt: ask\n',
-      ['assize.yaml:2:1: /defualt is no known name here; correct or remove it.'],
+      ['assize.yaml:2:1: /defualt is not a known name here; correct or remove it.'],
     ],
     [
       'an unknown value',
@@ -49,15 +49,15 @@ describe('a fault has file, line, column and a remedy', () => {
       'an undoing of no tool, and by no place of the call',
       'id: a\ntools:\n  fs/add: { undo: { tool: remove, args: { id: /id } } }\n',
       [
-        'assize.yaml:3:27: /tools/fs~1add/undo/tool is no name of a tool; write server/tool.',
-        'assize.yaml:3:47: /tools/fs~1add/undo/args/id is no place in the call; write /args/name or /result/name.',
+        'assize.yaml:3:27: /tools/fs~1add/undo/tool is not the name of a tool; write server/tool.',
+        'assize.yaml:3:47: /tools/fs~1add/undo/args/id is not a place in the call; write /args/name or /result/name.',
       ],
     ],
     [
       'a presentation with a misspelled member and currency',
       'id: a\ntools:\n  bank/pay: { present: { titel: Pay, fields: { cents: { money: EUX } } } }\n',
       [
-        'assize.yaml:3:26: /tools/bank~1pay/present/titel is no known name here; correct or remove it.',
+        'assize.yaml:3:26: /tools/bank~1pay/present/titel is not a known name here; correct or remove it.',
         'assize.yaml:3:64: /tools/bank~1pay/present/fields/cents/money is no currency of ISO 4217; write one such as EUR, or the argument that has it.',
       ],
     ],
@@ -110,7 +110,7 @@ describe('a fault has file, line, column and a remedy', () => {
       'a regular expression',
       `${TOOLS}rules:\n  - id: x\n    deny: fs/read\n    where:\n      - { path: /to, matches: '.*@a.com' }\n`,
       [
-        'assize.yaml:8:31: /rules/0/where/0/matches has a star that is not a whole segment; matches is no regular expression: a star stands for one whole segment, as in repo:* or s3:/bucket/**.',
+        'assize.yaml:8:31: /rules/0/where/0/matches has a star that is not a whole segment; matches is not a regular expression: a star stands for one whole segment, as in repo:* or s3:/bucket/**.',
       ],
     ],
     [
@@ -126,7 +126,7 @@ describe('a fault has file, line, column and a remedy', () => {
     [
       'a tool without a server',
       'id: a\ntools:\n  read: { class: read }\n',
-      ['assize.yaml:3:9: /tools/read is no name of a tool; write server/tool.'],
+      ['assize.yaml:3:9: /tools/read is not the name of a tool; write server/tool.'],
     ],
     ['a name twice', 'id: a\nid: b\n', ['assize.yaml:2:1: is not YAML: Map keys must be unique.']],
     [
@@ -159,7 +159,7 @@ describe('a fault has file, line, column and a remedy', () => {
   });
 });
 
-test('every fault is listed at once', () => {
+test('all faults are listed together', () => {
   const text = `${TOOLS}rules:\n  - { id: X, allow: fs/read }\n  - { id: y, allow: read }\n  - { id: z, allow: fs/read, hots: a }\n`;
   expect(faultsIn(text).map((each) => each.slice(0, 17))).toEqual(
     ['assize.yaml:5:11: ', 'assize.yaml:6:21: ', 'assize.yaml:7:30: '].map((each) =>
@@ -181,7 +181,7 @@ test('the shorthands and their long forms are the same rules', () => {
 describe('a presentation of a tool', () => {
   const PRESENTED = `${TOOLS}  bank/pay: { present: { title: "Pay {cents}", fields: { cents: { money: EUR } } } }\n`;
 
-  test('is no rule: the tool stays unknown, and the rules are the same', () => {
+  test('a presentation is not a rule: the tool stays unknown, the rules the same', () => {
     const { rules, presented } = readRules(PRESENTED);
     expect(rules).toEqual(readRules(TOOLS).rules);
     expect(presented['bank/pay']).toMatchObject({ title: 'Pay {cents}' });
@@ -213,7 +213,7 @@ describe('a rule that never applies is a warning', () => {
       {
         line: 5,
         rule: 'x',
-        problem: 'names fs/raed, which no tool has; the nearest is fs/read',
+        problem: 'names the unknown tool fs/raed; the nearest is fs/read',
         nearest: 'fs/read',
       },
     ]);
@@ -223,7 +223,7 @@ describe('a rule that never applies is a warning', () => {
     expect(warned('limits:\n  - { id: x, tools: bank/pay, per: day, max: 1 }\n')).toMatchObject([
       {
         rule: 'x',
-        problem: 'names bank/pay, which no tool has; list it under tools',
+        problem: 'names the unknown tool bank/pay; list it under tools',
         nearest: undefined,
       },
     ]);

@@ -99,7 +99,7 @@ export function readTrial(text: string, file: string): TrialSet {
   const { mode, until, agents } = rules;
   if (mode === 'observe' && until !== undefined && agents === undefined)
     return { rules: enforcing(rules), until };
-  const problem = 'is a trial set, which needs mode: observe and until: DAY, without agents';
+  const problem = 'is a trial set; it needs mode: observe and until: DAY, without agents';
   throw badRules([{ file, ...placeOf(['id']), problem }]);
 }
 
@@ -132,11 +132,11 @@ function* stepFaults(cases: NonNullable<Written['cases']>): Generator<[Path, str
       if (call !== undefined && expect === undefined)
         yield [path, 'needs expect: allow, deny or ask'];
       if (stand !== undefined && (args !== undefined || outcome !== undefined))
-        yield [path, 'has args or outcome, which belong to a call'];
+        yield [path, 'has args or outcome; these belong to a call'];
       if (at !== undefined && !TIME.test(at))
         yield [
           [...path, 'at'],
-          'is no time; write 2026-03-01T09:00:00Z, or +90m for 90 minutes after the step before',
+          'is not a time; write 2026-03-01T09:00:00Z, or +90m for 90 minutes after the step before',
         ];
     }
   }
@@ -164,7 +164,7 @@ function addIssue(faults: Faults, issue: z.core.$ZodIssue, above: Path): void {
   const path = [...above, ...(issue.path as Path)];
   if (issue.code === 'unrecognized_keys') {
     for (const key of issue.keys)
-      faults.add([...path, key], 'is no known name here; correct or remove it', true);
+      faults.add([...path, key], 'is not a known name here; correct or remove it', true);
     return;
   }
   if (issue.code === 'invalid_union') {

@@ -50,7 +50,7 @@ export function warningsOf(
         if (rules.trust.some((server) => pattern.startsWith(`${server}/`))) continue;
         const nearest = nearestName(pattern, known);
         const advice = nearest === undefined ? 'list it under tools' : `the nearest is ${nearest}`;
-        warn(id, [list, i, 'tools', n], `names ${pattern}, which no tool has; ${advice}`, nearest);
+        warn(id, [list, i, 'tools', n], `names the unknown tool ${pattern}; ${advice}`, nearest);
       }
     }
   }

@@ -238,7 +238,7 @@ function writtenOf(each: Json): Json {
   return { id, [effect as string]: tools, ...more } as Json;
 }
 
-/** The effect of a written rule, which has exactly one. */
+/** The one effect of a written rule. */
 export function effectOf(each: z.infer<typeof rule>): Rule['effect'] {
   return each.allow !== undefined ? 'allow' : each.deny !== undefined ? 'deny' : 'ask';
 }

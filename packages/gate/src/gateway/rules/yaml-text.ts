@@ -31,7 +31,7 @@ export interface YamlText {
 }
 
 /**
- * Reads one YAML document. Refused: a name twice, an anchor, an alias, a tag, and a key that is no
+ * Reads one YAML document. Refused: a name twice, an anchor, an alias, a tag, and a key that is not
  * text. So a part of the text has one meaning and one place.
  */
 export function readYaml(text: string): YamlText | { readonly faults: readonly TextFault[] } {
@@ -64,12 +64,12 @@ export function readYaml(text: string): YamlText | { readonly faults: readonly T
       if (node.tag !== undefined && !PLAIN.has(node.tag))
         refuse(node, `has the tag ${node.tag}; write the plain value`);
       if (isScalar(node) && typeof node.value === 'number' && !Number.isFinite(node.value))
-        refuse(node, 'is no finite number');
+        refuse(node, 'is not a finite number');
       if (isScalar(node) && typeof node.value === 'bigint') refuse(node, 'is too large a number');
     },
     Pair: (_, { key }) => {
       if (isNode(key) && !(isScalar(key) && typeof key.value === 'string'))
-        refuse(key, 'is no text; quote the name');
+        refuse(key, 'is not text; quote the name');
     },
   });
   if (faults.length > 0) return { faults };

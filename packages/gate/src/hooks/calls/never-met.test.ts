@@ -13,8 +13,8 @@ test.each<[string, string, string]>([
   ['shell/git', '{ path: /command, is: push }, { path: /flags, any: [-f] }', 'write --force'],
   ['shell/git', '{ path: /refs, any: [refs/heads/main] }', 'write main'],
   ['shell/git', '{ path: /command, in: [push origin] }', 'write push'],
-  ['shell/ls', '{ path: /command, is: all }', 'no call has there'],
-  ['shell/rm', '{ path: /flags, any: [force] }', 'no call has there'],
+  ['shell/ls', '{ path: /command, is: all }', 'no call has that there'],
+  ['shell/rm', '{ path: /flags, any: [force] }', 'no call has that there'],
 ])('%s with %s is never met', (tools, where, advice) => {
   expect(problemsOf(tools, where)).toEqual([expect.stringMatching(`${advice}$`)]);
 });

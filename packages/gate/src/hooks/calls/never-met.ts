@@ -32,7 +32,7 @@ function problemsOf(rule: Rule, path: string, text: string): readonly string[] {
     return [];
   const named = [...new Set(read.flat())].filter((each) => each !== '');
   const advice = named.length === 0 ? '' : `; write ${named.join(' and ')}`;
-  return [`tests ${path} for ${text}, which no call has there${advice}`];
+  return [`tests ${path} for ${text}, but no call has that there${advice}`];
 }
 
 /** Commands that have a text in that place, if some do. */

@@ -341,7 +341,7 @@ const wrapped = (texts: readonly string[]): fc.Arbitrary<string> =>
   fc
     .tuple(joined(texts), fc.array(fc.constantFrom(...WRAPS), { maxLength: 2 }))
     .map(([text, wraps]) => wraps.reduce((inner, wrap) => wrap(inner), text));
-/** Texts with one or two damages, which are often no valid commands. */
+/** Texts with one or two damages. Many are not valid commands. */
 const damaged = fc
   .tuple(
     wrapped(SIMPLE),

@@ -254,7 +254,7 @@ describe('addresses', () => {
     ['curl ftp://a.com', ['shell/dynamic ftp://a.com']],
   ])('%j', (command, expected) => expect(partsOf(command).slice(1)).toEqual(expected));
 
-  test('an address is no path, and the address of a file is one', () => {
+  test('an address is not a path, and the address of a file is one', () => {
     expect(partsOf('curl https://a.com/b')[0]).toBe('curl https://a.com/b');
     expect(partsOf('curl file:///etc/passwd')[0]).toBe('curl file:///etc/passwd → /etc/passwd');
   });

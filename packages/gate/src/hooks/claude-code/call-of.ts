@@ -67,7 +67,7 @@ async function partsOf({
   }
 }
 
-/** A pattern can begin with folders, which are then searched in place of the given one. */
+/** A pattern can begin with folders. These are searched in place of the given one. */
 async function globParts(
   { path = '', pattern }: ToolEvent['tool_input'],
   cwd: string,

@@ -14,7 +14,7 @@ const KINDS: Readonly<Record<string, 'write' | 'edit' | 'remove'>> = {
   Delete: 'remove',
 };
 
-/** White space in Codex, which counts one character more than JavaScript. */
+/** White space in Codex: one character more than in JavaScript. */
 const MARGIN = /^[\s\u0085]+|[\s\u0085]+$/g;
 
 /** Names that the system may resolve in another way than by their text. */

@@ -28,7 +28,7 @@ const toolUse: Answer = async (world, given, { waitMs, sandbox, inboxUrl }) => {
  */
 const permissionRequest: Answer = async (world, given) => {
   const event = toolEvent.parse(given);
-  // Here Codex adds the reason of the model, which is not a part of the call.
+  // Here Codex adds the reason of the model. It is not a part of the call.
   const { description: _, ...tool_input } = event.tool_input;
   const asked = event.tool_name.startsWith('mcp__') ? event : { ...event, tool_input };
   const isOpen = await isLetThrough(world, sessionOf(event, CODEX), await contentOf(asked, false));

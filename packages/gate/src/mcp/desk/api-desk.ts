@@ -35,7 +35,7 @@ export interface ApiDeskOptions {
   readonly server: string;
   /** The agent of the role. */
   readonly agent: string;
-  /** The run of the calls, which holds its turns until it ends. Absent: they hold none. */
+  /** The run of the calls. It holds its turns until it ends. Absent: they hold none. */
   readonly run?: string | undefined;
   /** The address of the console. */
   readonly url: string;

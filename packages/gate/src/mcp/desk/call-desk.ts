@@ -86,11 +86,11 @@ export interface CallDesk {
     definition: Readonly<Record<string, Json>>,
     before: PinnedTool | undefined,
   ): Promise<'pinned' | 'waiting' | 'refused'>;
-  /** `committed`: the call is begun, and the gateway makes it now, once. */
+  /** `committed`: the call has started, and the gateway makes it now, once. */
   propose(call: AskedCall): Promise<CallAnswer>;
-  /** Whether the call would commit at once. Nothing is recorded. */
+  /** Whether the call would commit immediately. Nothing is recorded. */
   allows(call: AskedCall): Promise<boolean>;
-  /** Begins an approved call. `committed`: it is begun now. */
+  /** Starts an approved call. `committed`: it has started now. */
   begin(call: string, digest: string, attempt: string): Promise<CallAnswer>;
   report(call: string, outcome: Outcome, result?: Json): Promise<void>;
   /** Waits until a decision or the end of the seconds. `void`: the question has lapsed. */

@@ -55,7 +55,7 @@ export async function httpEnd(options: HttpEndOptions): Promise<HttpEnd> {
     else if (event === 'prompts') handler.notify.promptsChanged();
     else handler.notify.resourcesChanged();
   });
-  // An approved definition is an entry of the ledger, of which the server behind knows nothing.
+  // An approved definition is an entry of the ledger. The server behind does not learn of it.
   const looking = setInterval(() => {
     for (const [name, seen] of lastSeen) {
       if (performance.now() - seen > LOOK_FOR_MS) lastSeen.delete(name);

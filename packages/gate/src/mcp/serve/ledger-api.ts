@@ -102,7 +102,7 @@ function answerOf(status: number, text: string): ApiAnswer {
   if (document === undefined)
     return refused(
       'no_document',
-      `${status}: the answer is no document of Assize. Check the address of the server.`,
+      `${status}: the answer is not a document of Assize. Check the address of the server.`,
     );
   if (status < 400) return { isRefused: false, document };
   const { code = 'no_problem', detail = `status ${status}` } = document;

@@ -41,7 +41,7 @@ export const OFFERED: readonly Offered[] = [
   {
     id: 'trajectories.slice',
     title: 'Show the part of the state that a role sees',
-    use: 'For an agent, which does not see the whole state.',
+    use: 'For an agent: agents do not see the whole state.',
   },
   {
     id: 'entries.list',

@@ -4,7 +4,7 @@ import { hashText } from 'assize/internal/canon';
 import { z } from 'zod';
 import type { Offered } from './offered.ts';
 
-/** An operation of the table of the HTTP API, as far as a client must know it. */
+/** The part of an operation of the HTTP API that a client must know. */
 export interface ServedOperation {
   readonly id: string;
   readonly method: string;
@@ -27,7 +27,7 @@ export interface ApiRequest {
   readonly key?: string;
 }
 
-/** A tool of a model, which is one operation. */
+/** An operation as a tool of a model. */
 export interface OperationTool {
   readonly tool: Tool;
   readonly offered: Offered;
@@ -67,7 +67,7 @@ export function operationTools(
   });
 }
 
-/** A summary without the sentences about headers, which a model cannot send. */
+/** A summary without the sentences about headers, because a model cannot send headers. */
 function forModels(summary: string): string {
   return summary.replaceAll(/(?<=\. )[^.]*`Prefer: [^.]*\.( |$)/g, '').trim();
 }
@@ -92,7 +92,7 @@ export function requestOf(
     const value = args[name];
     const isSegment =
       (typeof value === 'string' || typeof value === 'number') && !/^\.{0,2}$/.test(String(value));
-    if (!isSegment) return `The argument ${name} is missing, or is no name.`;
+    if (!isSegment) return `The argument ${name} is missing, or is not a name.`;
     path = path.replace(`{${name}}`, () => segmentOf(String(value)));
   }
   const search = new URLSearchParams();

@@ -29,7 +29,7 @@ test('texts of agents are shown with their invisible characters', async () => {
   await close();
 });
 
-test('a long answer comes in parts, which make the whole', async () => {
+test('a long answer comes in parts that make the whole', async () => {
   const server = await start();
   const long = {
     trajectories: Array.from({ length: 9_000 }, (_, n) => ({
@@ -59,7 +59,7 @@ test('a long answer comes in parts, which make the whole', async () => {
     `from 1 to ${parts}`,
   );
   expect(textOf(await call('answer_part', { answer: 'assize://results/x', part: 1 }))).toContain(
-    'no such answer',
+    'no longer stored',
   );
   await close();
 });
@@ -101,7 +101,7 @@ test('arguments that are names of other paths are refused', async () => {
   });
   for (const trajectory of ['..', '.', '', null, {}, undefined])
     expect(textOf(await call('trajectories_get', { trajectory }))).toContain(
-      'is missing, or is no name',
+      'is missing, or is not a name',
     );
   expect(textOf(await call('trajectories_get', { trajectory: '../approvals' }))).toContain(
     'There is no trajectory',

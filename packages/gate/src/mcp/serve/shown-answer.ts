@@ -41,7 +41,7 @@ export function answerPart(
   const { answer, part } = args;
   const parts = typeof answer === 'string' ? kept.read(answer) : undefined;
   if (parts === undefined)
-    return errorAnswer('There is no such answer any more. Call the tool that gave it again.');
+    return errorAnswer('This answer is no longer stored. Call the tool that gave it again.');
   return partOf(parts, { answer: answer as string, part });
 }
 

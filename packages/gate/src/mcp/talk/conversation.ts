@@ -54,7 +54,7 @@ export class Conversation<E> {
     this.#answerMs = answerMs;
   }
 
-  /** The call itself, which is made once. */
+  /** The call itself. It is made once. */
   begin(end: Promise<E>): void {
     this.#end = end;
     void end.then(

@@ -86,7 +86,7 @@ function allBytes(): (chunk: Uint8Array) => number {
   };
 }
 
-/** Counts the bytes since the last empty line, which ends an event. */
+/** Counts the bytes since the last empty line. An empty line ends an event. */
 function eventBytes(): (chunk: Uint8Array) => number {
   let bytes = 0;
   let isEmptyLine = true;

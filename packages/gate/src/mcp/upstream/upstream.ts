@@ -55,7 +55,7 @@ export type UpstreamEvent = 'tools' | 'prompts' | 'resources';
 const CONNECT_MS = 30_000;
 /** Pages of one list. */
 const PAGES_MAX = 50;
-/** Pauses between two starts of a server that ends at once. */
+/** Pauses between two starts of a server that ends immediately. */
 const RESTART_MS = 1_000;
 /** Requests for input in one call. */
 const ROUNDS_MAX = 10;

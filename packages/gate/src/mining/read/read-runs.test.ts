@@ -162,7 +162,7 @@ test('the runs of a domain show its approvals and its orderings', async () => {
   await assize.close();
 });
 
-test('a trajectory without entries is a fault, and none are no runs', async () => {
+test('a trajectory without entries is a fault; no trajectories have no runs', async () => {
   const store = new MemoryStore();
   await expect(readRuns(store, ['nothing'])).rejects.toMatchObject({ name: 'LedgerFault' });
   expect(await readRuns(store, [])).toEqual({ runs: [], erased: 0 });

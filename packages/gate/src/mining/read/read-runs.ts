@@ -32,7 +32,7 @@ const TRAJECTORIES = arg.list(arg.text);
 const OPTIONS = arg.options<ReadRunsOptions>({ onProgress: arg.optional(arg.code) });
 
 /**
- * Reads the runs of trajectories, of which every entry is verified by replay.
+ * Reads the runs of trajectories. Replay verifies every entry.
  *
  * A trajectory is one run. In the gateway a run is a session with the sessions that it started,
  * `TRAJECTORY#SESSION`, or the calls of one agent on one day of UTC, `TRAJECTORY#AGENT@DAY`, where

@@ -31,7 +31,7 @@ function times(count: number, log: number): number {
 
 /**
  * The probability of at most `most` marked items in `drawn` items, drawn without replacement from
- * `all` items of which `marked` are marked (Fisher's exact test).
+ * `all` items with `marked` marked ones (Fisher's exact test).
  */
 export function hypergeometricAtMost(
   all: number,

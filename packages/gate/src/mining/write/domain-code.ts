@@ -143,7 +143,7 @@ function valueAt(path: string): string {
 function toolName(rule: MinedRule, name: string): string {
   const tool = name.replace('/', '.');
   if (isToolName(tool)) return tool;
-  throw notExpressible(rule, 'code', `${name} is no name of a tool`);
+  throw notExpressible(rule, 'code', `${name} is not the name of a tool`);
 }
 
 /** A text for a comment: white space of any kind, such as an end of line, is one space. */

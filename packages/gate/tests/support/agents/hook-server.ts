@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import { text } from 'node:stream/consumers';
 import { type Listening, listenOnLoopback } from './loopback.ts';
 
-/** The input of a hook, of which every event has these. */
+/** The input of a hook: the members that every event has. */
 export interface HookInput {
   readonly hook_event_name: string;
   readonly session_id: string;

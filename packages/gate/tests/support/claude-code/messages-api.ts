@@ -35,7 +35,7 @@ export interface MessagesApi {
   readonly url: string;
   /** The requests for a message, as they came. */
   readonly requests: readonly MessagesRequest[];
-  /** Requests that are none of the Messages API, as `METHOD /path`. */
+  /** Requests that do not belong to the Messages API, as `METHOD /path`. */
   readonly others: readonly string[];
   close(): Promise<void>;
 }

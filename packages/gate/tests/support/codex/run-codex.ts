@@ -51,7 +51,7 @@ trust_level = "trusted"
 `;
 }
 
-/** The same without a sandbox mode, which would put out a permission profile. */
+/** The same without a sandbox mode. A mode would switch off a permission profile. */
 export function profileConfig(api: string, project: string): string {
   return scriptedConfig(api, project).replace(/^sandbox_mode.*\n/m, '');
 }

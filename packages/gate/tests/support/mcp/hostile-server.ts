@@ -3,7 +3,7 @@ import type { InMemoryTransport } from '@modelcontextprotocol/client';
 /** Of a hostile server to one request: messages as they are, the end, or a wait for an answer. */
 export type Reply = object | (() => object) | 'never' | 'close' | 'answer';
 
-/** An MCP server of 2025, each message of which is written by hand. */
+/** An MCP server of 2025 that writes each message by hand. */
 export class HostileServer {
   tools: object[];
   readonly calls: string[] = [];

@@ -22,7 +22,7 @@ interface Client {
   readonly hidden: readonly string[];
 }
 
-/** The sandbox of the rules of a server, which may not be written yet. */
+/** The sandbox of the rules of a server. The rules may not be written yet. */
 export async function clientSandbox(
   server: string,
   { files }: Pick<FoundServer, 'files'>,

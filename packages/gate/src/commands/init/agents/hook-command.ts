@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import type { Agent } from '../../hook/agent-answer.ts';
 
-/** The program and its first arguments, which run this `assize`. */
+/** The program and the first arguments that run this `assize`. */
 export function ownProgram(): readonly string[] {
   const [node = process.execPath, main = ''] = process.argv;
   return [node, main];
@@ -10,7 +10,7 @@ export function ownProgram(): readonly string[] {
 
 /** How the command of a hook reaches the server, and how it answers. */
 export interface HookTerms {
-  /** The program and its first arguments, which run `assize`. */
+  /** The program and the first arguments that run `assize`. */
   readonly program: readonly string[];
   readonly url: string;
   readonly trajectory: string;

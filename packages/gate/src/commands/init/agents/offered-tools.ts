@@ -22,7 +22,7 @@ export const CLAUDE_CODE_START: ProgramStart = {
     ANTHROPIC_API_KEY: 'none',
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     DISABLE_AUTOUPDATER: '1',
-    // Otherwise the first request has only the names that the program loads at once.
+    // Otherwise the first request has only the names that the program loads immediately.
     ENABLE_TOOL_SEARCH: 'false',
   }),
 };

@@ -1,6 +1,6 @@
 /**
- * The hooks of Assize in the settings of Claude Code (version 2.1.295 and later, which refuse a
- * call when a hook with `onFailure: "block"` fails).
+ * The hooks of Assize in the settings of Claude Code. They need version 2.1.295 or later, where a
+ * failing hook with `onFailure: "block"` refuses the call.
  */
 
 import { CliError } from '@assize/command';
@@ -150,7 +150,7 @@ function isOwn(hook: unknown): hook is Settings {
   return isHttp || / hook claude-code --url /.test(textIn(command));
 }
 
-/** The members of a value of a settings file, which can have any form. */
+/** The members of a value of a settings file, whatever its form. */
 function membersOf(value: unknown): Settings {
   return typeof value === 'object' && value !== null ? (value as Settings) : {};
 }

@@ -156,7 +156,7 @@ async function undo(session: Session, options: Options): Promise<ExitCode> {
   return showRemoved(session, path, { revoked, copy });
 }
 
-/** Prints the settings of an organisation, which its people get with their machines. */
+/** Prints the settings that an organisation installs on the machines of its people. */
 function showManaged({ out }: Session, { url, wait, pending, confirm }: Options): ExitCode {
   if (url === undefined)
     throw new CliError('usage', 'Pass --url with the address of the server of your organisation.');

@@ -53,7 +53,7 @@ describe('what opens the sandbox of Assize is named', () => {
     ['network.httpProxyPort', { network: { httpProxyPort: 8080 } }],
     ['a.member.of.later', { a: { member: { of: { later: 1 } } } }],
   ])('sandbox.%s', (name, more) => {
-    const said = `other has sandbox.${name}, which opens the sandbox; take it out`;
+    const said = `other has sandbox.${name}, and it opens the sandbox; remove it`;
     expect(faults({ sandbox: more })).toEqual([said]);
   });
 
@@ -62,7 +62,7 @@ describe('what opens the sandbox of Assize is named', () => {
     ['WebFetch(domain:a.com)', { allow: ['WebFetch(domain:a.com)'] }],
     ['permissions.additionalDirectories', { additionalDirectories: ['../b'] }],
   ])('the permission %s', (name, permissions) => {
-    const said = `other has ${name}, which opens the sandbox; write it as a rule`;
+    const said = `other has ${name}, and it opens the sandbox; write it as a rule`;
     expect(faults({ permissions })).toEqual([said]);
   });
 
@@ -73,7 +73,7 @@ describe('what opens the sandbox of Assize is named', () => {
   });
 });
 
-test('what only takes something away is no fault', () => {
+test('a setting that only narrows the sandbox is not a fault', () => {
   const less = { filesystem: { denyRead: ['/a'], denyWrite: ['/b'] } };
   const network = { deniedDomains: ['a.com'] };
   const credentials = { files: [{ path: '/c', mode: 'deny' }] };

@@ -56,10 +56,10 @@ export function sandboxFaults(files: readonly ReadSettings[], own: string): stri
       [...membersOf(file)]
         .filter(([name, value]) => value !== FIXED[name] && !NARROWING.test(name))
         .filter(([name]) => file.path !== own || !LISTS.test(name))
-        .map(([name]) => `${file.path} has sandbox.${name}, which opens the sandbox; take it out`)
+        .map(([name]) => `${file.path} has sandbox.${name}, and it opens the sandbox; remove it`)
         .concat(
           grantsIn(file).map(
-            (grant) => `${file.path} has ${grant}, which opens the sandbox; write it as a rule`,
+            (grant) => `${file.path} has ${grant}, and it opens the sandbox; write it as a rule`,
           ),
         ),
     ),

@@ -30,7 +30,7 @@ test.each([
   'home/.claude/settings.json',
   'project/.claude/settings.json',
   'project/.claude/settings.local.json',
-])('a line in %s that switches the hooks off is told', (path) => {
+])('a line in %s that switches the hooks off is reported', (path) => {
   for (const text of ['{"disableAllHooks":true}', '\uFEFF{ "disableAllHooks": true, } // off']) {
     const file = write(path, text);
     expect(settingsFaults(files())).toEqual([
@@ -51,7 +51,7 @@ test('the settings of another folder and of an organisation count', () => {
   ]);
 });
 
-test('a file that cannot be read is told, and an empty one is not', () => {
+test('a file that cannot be read is reported, and an empty one is not', () => {
   const file = write('project/.claude/settings.json', '[]');
   expect(settingsFaults(files())).toEqual([`${file} cannot be read; correct it`]);
   write('project/.claude/settings.json', ' ');

@@ -66,7 +66,7 @@ describe('the blocks of Assize leave the text of the person as it is', () => {
 
 test('hooks in a form that no block can follow are refused', () => {
   for (const text of ['hooks = {}\n', '[hooks]\nPreToolUse = []\n', 'not toml'])
-    expect(() => own(text), text).toThrow(/is no TOML|in a form/);
+    expect(() => own(text), text).toThrow(/is not TOML|in a form/);
 });
 
 test('a block without its end is refused', () => {

@@ -32,7 +32,7 @@ export function parsedConfig(text: string, path: string): Table {
     if (!isInstance(error, TomlError)) throw error;
     throw new CliError(
       'bad_input',
-      `${path} is no TOML: ${error.message.split('\n')[0]}. Correct it, and repeat.`,
+      `${path} is not TOML: ${error.message.split('\n')[0]}. Correct it, and repeat.`,
     );
   }
 }
@@ -111,7 +111,7 @@ function withoutOwn(inside: string): string {
     .replace(SANDBOX, '');
 }
 
-/** A table as lines of dotted names, which can stand before each table of a text. */
+/** A table as lines of dotted names. They can stand before each table of a text. */
 export function dottedText(table: Table, above: string = ''): string {
   return Object.entries(table)
     .map(([name, value]) => {

@@ -63,7 +63,7 @@ export function isOwnCommand(command: unknown): command is string {
   return typeof command === 'string' && command.includes(' hook codex --url ');
 }
 
-/** A basic string of TOML, or a list of them, which has the escapes of JSON. */
+/** A basic string of TOML, or a list of them, with the escapes of JSON. */
 export function quoted(value: unknown): string {
   return JSON.stringify(value).replaceAll('\u007f', '\\u007f');
 }

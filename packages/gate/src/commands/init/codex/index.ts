@@ -78,7 +78,7 @@ export function initCodex(init: Command): void {
     )
     .option(
       '--project',
-      'only in the project of this folder, in .codex/config.toml, which Codex has to trust',
+      'only in the project of this folder, in .codex/config.toml; Codex has to trust the project',
     )
     .option(
       '--sandbox',

@@ -60,7 +60,7 @@ function withoutPort(host: string): string {
 /**
  * The places by their access. Where one is below another, the longer path counts. Codex shows
  * nothing below a hidden folder that can only be read, so such a folder is hidden by naming the
- * places around it. A hidden place that does not exist is a pattern, which Codex searches for at
+ * places around it. A hidden place that does not exist is a pattern. Codex searches for it at
  * the start of each command.
  */
 export function placesOf(
@@ -74,7 +74,7 @@ export function placesOf(
     opened.some((path) => path !== top && isUnder(path, top)),
   );
   const visible = covers.length === 0 ? [':root'] : [':minimal', ...around('/', covers)];
-  // Codex makes a file for a place that is not there, and commands at once take it from another.
+  // Codex makes a file for a missing place, and concurrent commands take it from each other.
   const kept = unwritable
     .flatMap((path) => (isGlob(path) ? globSync(path) : [path]))
     .filter(isThere);

@@ -76,7 +76,7 @@ test('nothing is written before the person agrees, and then all can be undone', 
   expect(assize('--undo', '--yes')).toMatchObject({ status: 2 });
 });
 
-test('the person’s changes after an installation stay, and are told', () => {
+test('the person’s changes after an installation stay, and are listed', () => {
   writeFileSync(file, JSON.stringify({ mcpServers: { a: NOTES } }));
   assize('--yes');
   const { mcpServers, ...others } = JSON.parse(read());
@@ -98,7 +98,7 @@ test('an undo needs the copy alone, whatever the address is', () => {
   expect([read(), copies()]).toEqual([before, []]);
 });
 
-test('another program with the name of the gateway is told as such', () => {
+test('another program with the name of the gateway is reported as such', () => {
   const other = {
     command: '/tmp/x/assize',
     args: ['mcp', '--name', 'a', '--', 'node', 'evil.mjs'],

@@ -360,7 +360,7 @@ function stateText({ name, state, server = name, why }: Planned): string {
   if (state === 'behind') return 'is behind Assize already';
   if (state === 'restored') return 'is as it was';
   if (state === 'left') return `is left alone: ${why}`;
-  return `is behind Assize now${server === name ? '' : ` as ${server}, which is its name in rules`}`;
+  return `is behind Assize now${server === name ? '' : `; rules name it ${server}`}`;
 }
 
 interface Next extends ReturnType<typeof nextCommands> {
@@ -382,7 +382,7 @@ function tellNext(
     );
   if (ownFile().includes('_npx'))
     out.line(
-      line`This copy is in the cache of npx, which may be emptied. Run npm install --global @assize/cli, and repeat.`,
+      line`This copy is in the cache of npx, and npx may delete it. Run npm install --global @assize/cli, and repeat.`,
     );
   out.line(line``);
   out.line(bold('Next'));

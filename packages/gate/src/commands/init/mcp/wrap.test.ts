@@ -59,7 +59,7 @@ test.each<[Members, string]>([
   [{ command: 'node', args: 'x' }, 'not a list'],
   [{ command: 'node', type: 'http' }, 'with a command'],
   [{}, 'neither a command nor an address'],
-  [{ url: 'https://a.example', type: 'sse' }, 'older transport'],
+  [{ url: 'https://a.example', type: 'sse' }, 'older SSE transport'],
   [{ url: 'https://a.example', type: 'ws' }, 'unknown'],
   [{ url: 'https://a.example', oauth: {} }, 'OAuth'],
   [{ url: 'https://a.example', headers: { a: 1 } }, 'not texts'],

@@ -39,7 +39,8 @@ export function faultOf({
     return isLine ? 'its command is a line for a shell; split it into command and args' : undefined;
   }
   if (typeof url !== 'string') return 'it has neither a command nor an address';
-  if (type === 'sse') return 'it speaks the older transport with SSE, which the gateway does not';
+  if (type === 'sse')
+    return 'it uses the older SSE transport, and the gateway does not support that';
   if (!['http', 'streamable-http', 'streamableHttp'].includes(type))
     return `its type ${type} is unknown`;
   if (SIGN_IN.some((name) => others[name] !== undefined))
@@ -125,7 +126,7 @@ export function unwrapped(value: Members, terms: GatewayTerms): Members | undefi
   };
 }
 
-/** Whether an entry starts a program with the name of the gateway, which any project can write. */
+/** Whether an entry starts a program with the name of the gateway. Any project can write one. */
 export function hasGateway({ command, args }: Members): boolean {
   const words = [command, ...(Array.isArray(args) ? args : [])].map(textIn);
   const at = words.findIndex((word) => /^assize(?:\.js|\.cmd)?$/.test(basename(word)));

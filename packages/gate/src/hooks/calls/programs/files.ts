@@ -63,7 +63,7 @@ const MODE: Program = {
   texts: ({ flags, unknown }) => (unknown || flags.has('--reference') ? 0 : 1),
 };
 
-/** The files are named in the patch, which may come from anywhere. */
+/** The patch names the files, and may come from anywhere. */
 const PATCH: Program = { use: () => ({ below: [plainWord('.')] }) };
 
 /** Options with `!` send to another host than the addresses among the words. */

@@ -46,7 +46,7 @@ const CONTENTS: readonly string[] = (
 const has = ({ flags }: Use, names: readonly string[]): boolean =>
   names.some((name) => flags.has(name));
 
-/** The places of a use with pathspecs, which stand alone or after `--`. */
+/** The places of a use with pathspecs. They stand alone or after `--`. */
 function places(words: readonly ShellWord[]): Pick<Usage, 'below' | 'except' | 'only'> {
   const [below, except]: [ShellWord[], string[]] = [[], []];
   for (const word of words) {
@@ -118,7 +118,7 @@ function folderOf(pattern: string): ShellWord {
 
 const NOWHERE = { below: [], except: [] } as const;
 
-/** Names of revisions and of paths are told apart by `--` alone. */
+/** Only `--` separates the names of revisions from those of paths. */
 const contents =
   (isShown: (use: Use) => boolean): NonNullable<Program['use']> =>
   (use) =>
@@ -270,7 +270,7 @@ const lists = (options: string, listing: readonly string[], operands: number = 0
 const REF_LISTING = `-l,--list -v,--verbose --contains=t --no-contains=t --merged=?t --no-merged=?t --points-at=t --sort=t
   --format=t --column=?t --no-column --color=?t --no-color -i,--ignore-case`;
 
-/** Puts the last stash back, or another one, which is not looked at. */
+/** Puts the last stash back, or another one. Its content is not read. */
 const UNSTASH: Program = {
   options: '--index -q,--quiet',
   use: (use) => {

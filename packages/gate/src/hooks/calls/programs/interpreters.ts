@@ -137,7 +137,7 @@ const MAKE: Program = {
 };
 
 const OPENED: Program = { marks: () => '!' };
-/** A program in a container is told by a terminal if there is one. Compose gives it unasked. */
+/** A terminal can tell a program in a container what to do. Compose gives it one by default. */
 const ENTERED: Program = { options: '-i,--interactive,--stdin! -t,--tty! -a,--attach!' };
 const COMPOSED: Program = { marks: ({ flags }) => (flags.has('-T') ? '' : '!') };
 const COMPOSE = { exec: COMPOSED, run: COMPOSED };

@@ -18,7 +18,7 @@ export interface Usage {
   readonly below: readonly ShellWord[];
   /**
    * Left out below them: patterns of names at any depth, of folders with `/` at their end, and
-   * places, which begin with `./`.
+   * places that begin with `./`.
    */
   readonly except: readonly string[];
   /** If there are any: only files with these patterns of names count. */

@@ -145,7 +145,7 @@ export function foundBy(words: readonly ShellWord[]): ShellWord | undefined {
 
 const FIND_OPTIONS = '-H -L -P -D=t -O=?t';
 
-/** The words of `find` with the place where it starts, which is the folder if none is named. */
+/** The words of `find` with the place where it starts: the folder if none is named. */
 function withStart(words: readonly ShellWord[]): readonly ShellWord[] {
   // `-EXdsx` are options of BSD.
   const at = words.findIndex(

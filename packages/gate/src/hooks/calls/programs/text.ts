@@ -97,7 +97,7 @@ const AWK: Program = {
   },
 };
 
-/** `ps` shows environments, which hold secrets, with an `e` among its letters without a dash. */
+/** With an `e` among its letters without a dash, `ps` shows environments and their secrets. */
 const PS = readsIf(
   `-A -a -d -e -f -F -j -l -L -N -T -x -y -H --forest --headers,--header --no-headers,--no-header -M -c -w -m -q=t
     -o,-O,--format=t -p,--pid=t -C=t -u,-U,--user=t -g,-G,--group=t -s,--sid=t -t,--tty=t --ppid=t --sort=t --cols,--columns=t`,
@@ -157,7 +157,7 @@ export const TEXT: Readonly<Record<string, Program>> = {
 /** Programs whose version is printed without running anything of the folder. */
 const VERSIONED = 'bash dash ksh sh zsh npm npx tsc pip pip3 gcc g++ clang cc cmake java';
 
-/** Programs with a subcommand, which their first operand names. */
+/** Programs whose first operand is a subcommand. */
 const WITH_COMMANDS = `apt apt-get aws az brew cargo composer conda dotnet gcloud gem gh glab go gradle helm npm pip pip3 pnpm
   poetry rustup systemctl terraform uv yarn`;
 

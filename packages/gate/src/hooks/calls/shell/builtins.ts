@@ -24,7 +24,7 @@ export function builtinOf(name: string): Builtin | undefined {
   return Object.hasOwn(BUILTINS, name) ? BUILTINS[name] : undefined;
 }
 
-/** Its effect on later commands cannot be told from its words. */
+/** Its words do not show its effect on later commands. */
 const dynamic: Builtin = (_, reading, at, text) => {
   reading.parts.dynamic(text);
   return same(at);

@@ -75,7 +75,7 @@ export function readFind(
 /** Programs that only show the words they get. */
 const SHOWING = /^(?:echo|printf|basename|dirname)$/;
 
-/** The program of `xargs` with the words from its input, which follow the written ones. */
+/** The program of `xargs`. The words from its input follow the written ones. */
 export function withInput({ words, flags, ...inner }: Inner, input: Input): Inner {
   const isOther = ['--replace', '-I', '-J', '-R', '--arg-file'].some((flag) => flags.has(flag));
   if (input !== undefined && flags.has('--null') && !isOther)
