@@ -72,8 +72,8 @@ export interface Serving {
   signInLink(principal: string): Promise<string>;
   /**
    * Stops within `STOP_MS`, whatever a tool does. New requests and waits are answered with
-   * `stopping` at once, requests in progress get their answers, and then the listener closes. Calls
-   * without an answer by then are continued by the next process.
+   * `stopping` immediately, requests in progress get their answers, and then the listener closes.
+   * Calls without an answer by then are continued by the next process.
    */
   stop(): Promise<void>;
 }

@@ -45,7 +45,7 @@ const STOPS_FRESH_MS = 10;
 const APPROVAL_TIMEOUT_MS = 604_800_000;
 
 export interface ServicePorts {
-  /** The store of the options, which also wakes the parts that wait for entries. */
+  /** The store of the options. It also wakes the parts that wait for entries. */
   readonly store: Store;
   readonly metrics: Metrics;
   readonly receivers: readonly Receiver[];
@@ -69,7 +69,7 @@ export async function startService(
   checkNames(options.config, allDomains);
   anchorRoot(options.config.store, root.publicKey);
   const file = checkpointFile(options.config.store);
-  // A row of a local file is read at once, and a row over the network is a round trip a request.
+  // A row of a local file is read immediately; over the network it is a round trip per request.
   const isRemote = file === undefined && !options.config.store.startsWith('memory:');
   const systemWrits = new SystemWrits(root, server.writSeconds);
   const grants = new GrantIssuer(root, store, {
@@ -169,7 +169,7 @@ async function worldsHere(worlds: ResolvedConfig['worlds'], deployment: Deployme
   return Object.fromEntries(Object.entries(worlds).filter(([id]) => deployment.isHere(id)));
 }
 
-/** The runtime of a server, which reads what other processes committed before each answer. */
+/** The runtime of a server. Before each answer it reads what other processes committed. */
 class ServedAssize extends Assize {
   protected override get background(): Background {
     return { follows: false };

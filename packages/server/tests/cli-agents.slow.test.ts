@@ -37,7 +37,7 @@ test('the commands stop, pause, list and bring back an agent', async () => {
   for (const name of ['human:eve', 'human:nobody'])
     expect(await assize('approve', entry_id, '--as', name)).toMatchObject({
       code: 2,
-      err: expect.stringContaining(`${name} is no counselor of the config`),
+      err: expect.stringContaining(`${name} is not a counselor of the config`),
     });
   expect((await assize('approve', entry_id, '--as', 'human:ida')).code).toBe(0);
   expect(JSON.parse((await assize('agents', 'list', '--json')).out).agents).toEqual([]);

@@ -36,7 +36,7 @@ test('http-api.md', async () => {
   expectShown(14);
 });
 
-test.skipIf(!python)('python.md, from an empty folder, which also needs python3', async () => {
+test.skipIf(!python)('python.md, from an empty folder, runs with python3', async () => {
   await guide.end();
   guide = await ServedGuide.begin({
     PYTHONPATH: join(root, 'clients/python'),

@@ -14,7 +14,7 @@ import {
 import { WritHolders } from 'assize/internal/runtime';
 import { blobValue, readable, type Summary, summaryOf, toolCalls } from 'assize/internal/views';
 
-/** The time and the names of an entry, which a search compares. */
+/** The time and the names of an entry that a search compares. */
 export interface EntryFacts {
   readonly at: string;
   /** Names as `kind:value`, each once: see `named`. */
@@ -51,7 +51,7 @@ export class FactReader {
     this.#holders = new WritHolders(store);
   }
 
-  /** `kept`: facts by the id of their entry, which are not read again. */
+  /** `kept`: facts by the id of their entry. These are not read again. */
   async readAll(
     rows: readonly EntryRow[],
     kept: Pick<GenerationalMap<string, EntryFacts>, 'get' | 'set'>,

@@ -38,7 +38,7 @@ const TOOLS = ['bank.pay', 'shell/git', 'mail.send'];
 const WORDS = ['carla', 'Émile "x"', 'o\\slash'];
 const ENTRIES = 3 * BLOCK + 70;
 
-/** The parts of which an entry was made. */
+/** The parts that an entry was made from. */
 interface Made {
   readonly at: string;
   readonly names: readonly string[];

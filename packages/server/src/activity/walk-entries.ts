@@ -4,7 +4,7 @@ import type { Facts } from './blocks.ts';
 import { type EntryFacts, FactReader } from './entry-facts.ts';
 import { type EntrySearch, type FoundEntry, findEntries } from './find-entries.ts';
 
-/** Entries without a position in the log that are read at once. */
+/** The largest number of entries outside the log in one read. */
 const UNLOGGED_MAX = 1_000_000;
 
 /**

@@ -17,7 +17,7 @@ test.each([
       throw new Error('no space');
     },
   ],
-])('work that %s is reported each time, and begun again', async (_, work) => {
+])('work that %s is reported each time, and started again', async (_, work) => {
   const failures: unknown[] = [];
   const recurring = new Recurring(10, work, (error) => failures.push(error));
   await vi.advanceTimersByTimeAsync(35);
@@ -27,7 +27,7 @@ test.each([
   expect(failures).toHaveLength(3);
 });
 
-test('work in progress is not begun twice, and the end waits for it', async () => {
+test('work in progress is not started twice, and the end waits for it', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   let begun = 0;
   const recurring = new Recurring(

@@ -1,6 +1,7 @@
 /**
- * Work that a timer begins again and again, never twice at once. Every failure goes to `onFailure`:
- * an error that a timer throws would end the process. The timer keeps no process alive.
+ * Work that a timer starts again and again, never twice concurrently. Every failure goes to
+ * `onFailure`: an error that a timer throws would end the process. The timer keeps no process
+ * alive.
  */
 export class Recurring {
   readonly #work: () => Promise<void> | void;

@@ -1,7 +1,7 @@
 import type { EntryRow } from 'assize/internal/ledger';
 import type { Store } from 'assize/internal/stores';
 
-/** The same store, which calls `onCommit` with the entries of each commit of this process. */
+/** The same store. It also calls `onCommit` with the entries of each commit of this process. */
 export function wakingStore(store: Store, onCommit: (entries: readonly EntryRow[]) => void): Store {
   const commit: Store['commit'] = async (batch) => {
     const result = await store.commit(batch);

@@ -5,8 +5,8 @@ import type { ServerService } from '../service.ts';
 
 /**
  * Logs a warning for each configured world whose domain has another version here. Proposals in such
- * a world are refused with `domain_mismatch` until the world is upgraded, which the server and the
- * command line can do.
+ * a world are refused with `domain_mismatch` until the server or the
+ * command line upgrades the world.
  *
  * @throws the errors of an opening other than `domain_mismatch`
  */

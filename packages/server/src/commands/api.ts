@@ -139,7 +139,7 @@ function documentOf(text: string): Json {
   }
 }
 
-/** The text of the body, which is strict JSON. @throws CliError `usage` or `bad_input` */
+/** The text of the body: strict JSON. @throws CliError `usage` or `bad_input` */
 function bodyOf(given: string): string {
   if (given.startsWith('@')) return fileBody(given.slice(1));
   try {

@@ -68,7 +68,7 @@ function streamOf(tail: LogTail, options: Partial<EventStreamOptions>) {
   return { reader, ended, cut, leave: () => leaving.abort() };
 }
 
-/** Ids of the events of a text, without the first one, which says where the stream begins. */
+/** Ids of the events of a text, without the first one: it says where the stream begins. */
 function idsIn(text: string): number[] {
   const events = text.split('\n\n').filter((event) => !event.includes('event: ready'));
   return events.flatMap((event) => (/^id: (-?\d+)$/m.exec(event) ?? []).slice(1).map(Number));
@@ -269,7 +269,7 @@ test('a reader that takes nothing and lost its authority is cut', async () => {
   expect((await stream.reader.read()).done).toBe(true);
 });
 
-test('a check without an answer ends no idle stream, and is told once', async () => {
+test('a check without an answer ends no idle stream, and is reported once', async () => {
   const { tail } = await logged();
   const { check, requireStanding } = standing();
   const onFailure = vi.fn();

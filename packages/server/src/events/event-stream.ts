@@ -23,7 +23,7 @@ export interface EventStreamOptions {
   readonly onEnd: () => void;
   readonly onFailure: (error: unknown) => void;
   /**
-   * Rejects when the reader may no longer read, which ends the stream. Asked before events are
+   * Rejects when the reader may no longer read; this ends the stream. Asked before events are
    * sent, and while there are none.
    */
   readonly requireStanding: () => Promise<void>;

@@ -22,7 +22,7 @@ const CALLER: Caller = { name: 'agent:scout', kinds: ['agent'], grants: [], meth
 /** Other work may keep the machine busy. */
 const PATIENCE = { timeout: 60_000 };
 
-/** An application with three operations, and one request of a principal at once. */
+/** An application with three operations, and at most one request of a principal in progress. */
 function appWith(run: () => Promise<Answer>, requestMs = 60_000) {
   const lines: string[] = [];
   const hosts = new Set(['127.0.0.1:4517']);

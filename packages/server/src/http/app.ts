@@ -88,7 +88,7 @@ const NEVER = new AbortController().signal;
 /** The answers that already have the headers of every answer. */
 const complete = new WeakSet<Response>();
 
-/** Requests of the server to itself, which end begun work. They are answered to the end. */
+/** Requests of the server to itself that end started work. They are answered to the end. */
 export const ownRequests: WeakSet<Request> = new WeakSet();
 
 /** The application: every operation of the table as a route. */
@@ -329,7 +329,9 @@ async function answered(
   return completed(await compressed(text), { status, headers: coded });
 }
 
-/** The library writes an answer with plain headers at once. Reading its headers would undo that. */
+/**
+ * The library writes an answer with plain headers directly. Reading its headers would undo that.
+ */
 function completed(body: string | Buffer<ArrayBuffer>, init: ResponseInit): Response {
   const response = new Response(body, init);
   complete.add(response);
@@ -348,8 +350,8 @@ function isNamed(tag: string, header: string): boolean {
 }
 
 /**
- * The lines, for as long as the caller may read them. A client that leaves cancels the stream,
- * which ends the reading.
+ * The lines, for as long as the caller may read them. A client that leaves cancels the stream
+ * and so ends the reading.
  */
 function streamOf(
   lines: AsyncIterable<string>,

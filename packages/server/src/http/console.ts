@@ -4,7 +4,7 @@ import type { ConsoleFiles } from './console-files.ts';
 import { consoleHeaders } from './guards.ts';
 import type { SignInWay } from './pages.ts';
 
-/** The pages of the console. Each has the same document, which shows the page of its address. */
+/** The pages of the console. All have the same document; it shows the page of its address. */
 const NAMES = [
   'inbox',
   'activity',

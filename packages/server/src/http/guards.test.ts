@@ -90,7 +90,7 @@ test('a change with a session needs the origin of the server', () => {
   ).toBeUndefined();
 });
 
-test('a program without an origin is told to send a token', () => {
+test('the refusal of a program without an origin advises to send a token', () => {
   const refused = (): void => checkOrigin(requestOf('POST', {}), LOCAL);
   expect(refused).toThrow(`needs the header Origin: ${LOCAL.origin}`);
   expect(refused).toThrow('Authorization: Bearer TOKEN');

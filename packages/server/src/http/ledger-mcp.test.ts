@@ -71,7 +71,9 @@ describe.each<Era>(['modern', 'legacy'])('with a %s client', (era) => {
     expect(parts).toBe(2);
     expect((await call(eve, 'answer_part', { answer, part: 2 })).structuredContent.part).toBe(2);
     const ada = await connect(server, 'boss:ada', era);
-    expect(textOf(await call(ada, 'answer_part', { answer, part: 2 }))).toContain('no such answer');
+    expect(textOf(await call(ada, 'answer_part', { answer, part: 2 }))).toContain(
+      'no longer stored',
+    );
   });
 });
 

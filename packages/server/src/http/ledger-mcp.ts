@@ -6,7 +6,7 @@ import { type AppParts, ownRequests } from './app.ts';
 import { admitMessage } from './requests/charged-body.ts';
 
 /**
- * Adds `/mcp`: the ledger, the memory and the inbox for MCP clients, which only read. Each tool is
+ * Adds `/mcp`: the ledger, the memory and the inbox for MCP clients that only read. Each tool is
  * a request to the API of this process, with the token of the client. Returns the end of it.
  */
 export function addLedgerMcp(app: Hono, parts: AppParts): () => Promise<void> {
@@ -32,7 +32,7 @@ export function addLedgerMcp(app: Hono, parts: AppParts): () => Promise<void> {
   };
 }
 
-/** @throws ServerError `not_found` without the MCP SDK, which is optional */
+/** @throws ServerError `not_found` without the optional MCP SDK */
 async function ledgerOf({ operations, addresses, limits, logger }: AppParts): Promise<HttpLedger> {
   try {
     return await httpLedger({

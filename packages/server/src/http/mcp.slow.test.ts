@@ -76,7 +76,7 @@ describe.each<'auto' | 'legacy'>(['auto', 'legacy'])('a client over HTTP (%s)', 
   });
 });
 
-test('a client that listens is told of an approved definition', async () => {
+test('a client that listens hears of an approved definition', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'assize-mcp-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const notes = { command: process.execPath, args: [SINK, join(folder, 'sink.txt')] };

@@ -126,7 +126,7 @@ function decisionsOf({ service }: AppParts, name: string): NonNullable<CallDesk[
     if (principal === undefined || !principal.kinds.includes('counselor'))
       throw new ServerError(
         'forbidden',
-        `${name} is no counselor of the configuration, and cannot decide.`,
+        `${name} is not a counselor of the configuration, and cannot decide.`,
       );
     const one = OPERATIONS.find(({ id }) => id === `approvals.${decision}`);
     const body = { digest, ...(decision === 'reject' && { reason: 'declined at the client' }) };

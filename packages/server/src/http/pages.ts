@@ -5,8 +5,8 @@ import { securityHeaders } from './guards.ts';
 const NOT_SIGNED_IN = 'Not signed in';
 
 /**
- * Signs in with the code of the link. The code is in the fragment, which browsers do not send. The
- * answer to a code that signs in no one is the page of that fault, which this page then shows.
+ * Signs in with the code of the link. The code is in the fragment: browsers do not send it. The
+ * answer to a code that signs in no one is the page of that fault. This page then shows it.
  */
 const SIGN_IN_SCRIPT = `
 const code = location.hash.slice(1);

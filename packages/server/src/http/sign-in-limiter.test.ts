@@ -50,7 +50,7 @@ test('what is refused for one address uses nothing of the others', () => {
 test('requests in progress end once, also those refused for all together', () => {
   const { limiter } = opened(1_000, 1);
   const leave = limiter.enter('1.1.1.1');
-  expect(() => limiter.enter('1.1.1.1')).toThrow('This address has 1 requests in progress');
+  expect(() => limiter.enter('1.1.1.1')).toThrow('This address already has 1 requests in progress');
   leave();
   leave();
   const ends = Array.from({ length: 200 }, (_, n) => {
@@ -58,7 +58,7 @@ test('requests in progress end once, also those refused for all together', () =>
       return limiter.enter(`10.0.0.${n}`);
     } catch (error) {
       expect(error).toMatchObject({
-        message: expect.stringMatching(/^(The sign-in|This address) has/),
+        message: expect.stringMatching(/^(The sign-in|This address) already has/),
       });
       return undefined;
     }

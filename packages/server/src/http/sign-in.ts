@@ -179,7 +179,7 @@ const GROUPS = 8;
 
 /**
  * The address of a client: that of its connection, or behind a proxy the last one of
- * `X-Forwarded-For`, which the proxy added itself. The others are texts of the client. All
+ * `X-Forwarded-For`. The proxy added this one itself. The others are texts of the client. All
  * addresses of one IPv6 network count as one.
  */
 export function clientAddress(

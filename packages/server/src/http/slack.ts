@@ -76,9 +76,9 @@ interface Click extends z.output<typeof keptForm> {
 }
 
 /**
- * Adds `POST /v1/chat/slack`, to which Slack sends the buttons of cards. A signed request is
- * acknowledged at once, and then decided as its person. Returns a function that resolves when the
- * decisions in progress have ended.
+ * Adds `POST /v1/chat/slack`. Slack sends the buttons of cards there. A signed request is
+ * acknowledged immediately, and then decided as its person. Returns a function that resolves when
+ * the decisions in progress have ended.
  */
 export function addSlack(app: Hono, parts: AppParts, cards: SlackCards): () => Promise<void> {
   const { service, limits, logger } = parts;

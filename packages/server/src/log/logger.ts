@@ -19,7 +19,7 @@ const GATHER_MS = 20;
 
 /**
  * Writes the log of a server as JSON, one object a line. The lines of requests that end soon after
- * each other are written together. All other lines are written at once.
+ * each other are written together. All other lines are written immediately.
  */
 export class Logger {
   readonly #write: (line: string) => void;

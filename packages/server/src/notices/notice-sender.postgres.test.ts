@@ -106,7 +106,7 @@ onEveryStore(({ newPlace }) => {
     return count;
   }
 
-  test('each webhook is told once of a proposal that waits, and of its end', async () => {
+  test('each webhook hears once of a proposal that waits, and of its end', async () => {
     const { store, assize } = await opened();
     const [left, right] = [await sinkOf(), await sinkOf()];
     const one = await sender(store, assize, { webhooks: [to(left), to(right)] });
@@ -223,7 +223,7 @@ onEveryStore(({ newPlace }) => {
     expect(other.received).toEqual([]);
   });
 
-  test('of entries before the first start, open proposals alone are told', async () => {
+  test('of entries before the first start, only open proposals are sent', async () => {
     const { store, assize } = await opened();
     for (const name of ['decided', 'open']) await pay(assize, name, 900);
     const { id } = await waiting(assize, 'decided');
@@ -302,7 +302,7 @@ onEveryStore(({ newPlace }) => {
     expect(sink.received.at(-1)!.body.trajectory_id).toBe('later');
   });
 
-  test('a receiver that is added later is told of open proposals', async () => {
+  test('a receiver that is added later gets the open proposals', async () => {
     const { store, assize } = await opened();
     const [left, right] = [await sinkOf(), await sinkOf()];
     for (const name of ['decided', 'open']) await pay(assize, name, 900);
@@ -599,7 +599,7 @@ function unfolded(text: string): string {
   return text.replaceAll('=\r\n', '');
 }
 
-/** The methods of a store, which need their own object. */
+/** The methods of a store, bound to it. */
 function bound(store: Store): Partial<Store> {
   return {
     logSize: () => store.logSize(),

@@ -36,7 +36,7 @@ export interface NoticeSenderOptions {
   readonly store: NoticeStore;
   readonly receivers: readonly Receiver[];
   readonly mail?: MailConfig | undefined;
-  /** The proposals that wait for a decision now: a new receiver is told of them. */
+  /** The proposals that wait for a decision now: a new receiver gets them. */
   readonly openProposals: () => AsyncIterable<{ readonly id: Hash }>;
   /** The principals of a list that may decide about a pending proposal now. */
   readonly decidersOf: DecidersOf;
@@ -50,7 +50,7 @@ export interface NoticeSenderOptions {
   readonly progressOf: (row: EntryRow) => Promise<Progress>;
   /** The cards of the receiver in Slack, if there is one. */
   readonly slack?: SlackCards | undefined;
-  /** Seconds before the end of a request when its receivers are told again. Default: never. */
+  /** Seconds before the end of a request when its receivers get a reminder. Default: never. */
   readonly reminderSeconds?: number | undefined;
   /** Receives each failed attempt and each failed read. Nothing is lost then. */
   readonly onFailure: (error: unknown) => void;

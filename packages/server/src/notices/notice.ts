@@ -91,7 +91,7 @@ export function resolvedBy(row: EntryRow): Hash | undefined {
   return 'resolves' in payload ? payload.resolves : undefined;
 }
 
-/** The id of a notice to one receiver, which is the same for each attempt. */
+/** The id of a notice to one receiver. Each attempt has the same id. */
 export function noticeId(
   entryId: Hash,
   receiverId: string,

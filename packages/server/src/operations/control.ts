@@ -57,7 +57,7 @@ const upgrade = operation({
   id: 'trajectories.upgrade',
   method: 'post',
   path: '/v1/trajectories/{trajectory}/upgrade',
-  summary: 'Continue a trajectory under another version of its domain, which the server has.',
+  summary: 'Continue a trajectory under another version of its domain that the server has.',
   kinds: ADMINS,
   params: z.strictObject({ trajectory: name }),
   body: z

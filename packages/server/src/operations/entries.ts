@@ -111,7 +111,7 @@ const entryForm = z
     kind: z.string(),
     title: summaryForm.shape.title,
     payload: z.union([documentForm, z.string()]),
-    text: z.string().describe('the stored canonical text, which hashes to the id'),
+    text: z.string().describe('the stored canonical text; its hash is the id'),
     values: z
       .array(documentForm)
       .describe('large and sensitive values, by the place that refers to them'),

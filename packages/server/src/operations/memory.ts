@@ -321,7 +321,7 @@ async function memoryOf(request: MemoryRequest): Promise<Memory> {
 }
 
 /**
- * The memory for reading. An agent needs a grant for statements there, which is not revoked: a
+ * The memory for reading. An agent needs a grant for statements there that is not revoked: a
  * grant that names no space shows no space.
  */
 async function readingMemory(request: MemoryRequest) {

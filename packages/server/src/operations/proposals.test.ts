@@ -27,7 +27,7 @@ afterAll(async () => {
   for (const server of servers) await server.stop();
 });
 
-/** An order of each ruling, which a repetition must return. */
+/** An order of each ruling. A repetition must return the ruling. */
 const ORDERS = {
   committed: ['keep', { value: 1 }],
   rejected: ['add', { by: 1_000 }],

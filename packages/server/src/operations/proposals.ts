@@ -49,9 +49,7 @@ const proposalBody = z
     writ: z
       .strictObject({ writ: writForm, chain: z.array(writForm).max(8) })
       .optional()
-      .describe(
-        'A writ of which the caller is the subject. Default: a short writ of the caller’s grant.',
-      ),
+      .describe('A writ whose subject is the caller. Default: a short writ of the caller’s grant.'),
   })
   .meta({ id: 'Proposal' });
 
@@ -109,7 +107,7 @@ const createMany = operation({
   method: 'post',
   path: '/v1/trajectories/{trajectory}/proposals/many',
   summary:
-    'Propose up to 100 actions at once. Each is ruled on alone, in any order, and has its own key.',
+    'Propose up to 100 actions together. Each is ruled on alone, in any order, and has its own key.',
   kinds: ['agent'],
   params: z.strictObject({ trajectory: name }),
   body: z
@@ -279,7 +277,7 @@ const judge = operation({
   },
 });
 
-/** An entry of the trajectory, which only readers of the ledger name. @throws ServerError */
+/** An entry of the trajectory. Only readers of the ledger may name one. @throws ServerError */
 async function entryOf(
   reaching: AuthorisedRequest,
   trajectoryId: string,
@@ -317,7 +315,7 @@ async function writOfAgent(
   if (writ !== undefined) return writ;
   throw new ServerError(
     'not_found',
-    `${principal} is no agent with a grant in the trajectory ${trajectoryId}. Name one as \`principal\`.`,
+    `${principal} is not an agent with a grant in the trajectory ${trajectoryId}. Name one as \`principal\`.`,
   );
 }
 

@@ -111,7 +111,7 @@ test('the entry of a token is that of its issuer and of one of its audiences', a
 });
 
 test.each(['', 'x', 'a.b.c', 'eyJhbGciOiJFUzI1NiJ9.W10.x'])(
-  'the text %j is no token',
+  'the text %j is not a token',
   async (text) => {
     const verifier = new JwtVerifier([]);
     await expect(verifier.verify(text, new Date())).rejects.toMatchObject({

@@ -41,7 +41,7 @@ export class JwtVerifier {
     throw refused(cause ?? new Error(NOT_MAPPED));
   }
 
-  /** The entries with the issuer and an audience of a token, which is not verified yet. */
+  /** The entries with the issuer and an audience of a token that is not verified yet. */
   #issuersOf(token: string): readonly Issuer[] {
     try {
       const { iss, aud } = decodeJwt(token);

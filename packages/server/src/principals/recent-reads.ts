@@ -1,6 +1,6 @@
 import type { SideStore } from 'assize/internal/ledger';
 
-/** Results that stay in memory at once. */
+/** The most results that memory keeps. */
 const RESULTS_MAX = 2_000;
 
 interface Recent<T> {
@@ -9,7 +9,7 @@ interface Recent<T> {
 }
 
 /**
- * Results of reads of the store, each of which counts for a limited time from the start of its
+ * Results of reads of the store. Each counts for a limited time from the start of its
  * read. Only found values are kept, so unknown keys evict nothing.
  */
 export class RecentReads<T> {

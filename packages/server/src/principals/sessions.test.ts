@@ -44,7 +44,7 @@ test('a list has each session without its cookie, and ends any of them', async (
   expect(await sessions.endById(hashText(ada), 'admin:ann', NOW)).toBe(false);
   // A cookie is not an id.
   expect(await sessions.endById(grace, 'admin:ann', NOW)).toBe(false);
-  // Its browser is told who ended it, until it would have expired.
+  // Its browser can show who ended it, until it would have expired.
   expect(await sessions.find(ada, NOW)).toMatchObject({ ended: { by: 'admin:ann', at: NOW } });
   expect((await collected(sessions.list())).map(({ id }) => id)).toEqual([hashText(grace)]);
   expect(await sessions.find(grace, NOW)).toMatchObject({ principal: 'person:grace' });
@@ -73,7 +73,7 @@ test('a code signs in once, within ten minutes, also when requests race', async 
   expect(await sessions.useCode(late, later(600))).toBeUndefined();
 });
 
-test('a code is no session, a session no code, and a state neither', async () => {
+test('codes, sessions and sign-in states do not replace each other', async () => {
   const { sessions } = opened();
   const code = await sessions.createCode('boss:ada', NOW);
   const cookie = await sessions.start({ principal: 'boss:ada', method: 'session' }, NOW);

@@ -24,7 +24,7 @@ export interface Session {
   readonly ended?: { readonly by: string; readonly at: Instant };
 }
 
-/** A session by its id, which is the hash of its cookie. */
+/** A session by its id, the hash of its cookie. */
 export interface SessionRow extends Session {
   readonly id: string;
 }
@@ -35,7 +35,7 @@ interface SignInCode {
   readonly expires: Instant;
 }
 
-/** A sign-in that has begun at an OpenID provider. */
+/** A sign-in that has started at an OpenID provider. */
 export interface PendingSignIn {
   readonly verifier: string;
   readonly nonce: string;
@@ -100,18 +100,18 @@ export class Sessions {
     return this.#kept(this.#codes, { principal, expires: addMicros(now, CODE_MICROS) });
   }
 
-  /** The principal of a code, which is used up. Undefined for an unknown, used or ended code. */
+  /** Uses a code up, and returns its principal. Undefined for an unknown, used or ended code. */
   async useCode(code: string, now: Instant): Promise<string | undefined> {
     return (await this.#taken(this.#codes, code, now))?.principal;
   }
 
-  /** Keeps a begun sign-in and returns its `state`. */
+  /** Keeps a started sign-in and returns its `state`. */
   async beginSignIn(pending: Omit<PendingSignIn, 'expires'>, now: Instant): Promise<string> {
     return this.#kept(this.#pending, { ...pending, expires: addMicros(now, CODE_MICROS) });
   }
 
   /**
-   * The begun sign-in of a `state`, which is used up. `browser`: the secret of its cookie.
+   * The started sign-in of a `state`. This uses the state up. `browser`: the secret of its cookie.
    * Another browser gets undefined, and uses nothing up.
    */
   async endSignIn(

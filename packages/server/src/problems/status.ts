@@ -18,7 +18,8 @@ export type ErrorStatus =
 
 /**
  * The status of every code that a request can cause. A code that is not listed is a fault of the
- * server, and gets 500: so do all codes of a damaged ledger, which are told as `invalid_ledger`.
+ * server, and gets 500: so do all codes of a damaged ledger. Callers get `invalid_ledger` for
+ * these.
  */
 const STATUS: Readonly<Partial<Record<ErrorStatus, readonly string[]>>> = {
   400: [

@@ -35,7 +35,7 @@ export class ForwardMark {
   }
 }
 
-/** The path of a URL with its query, which is sent unchanged. */
+/** The path of a URL with its query, unchanged. */
 export function pathOf(url: string): string {
   return url.slice(url.indexOf('/', url.indexOf('://') + 3));
 }

@@ -54,7 +54,7 @@ export const LIVE_MS = 5_000;
 const FORGET_MS = 60_000;
 /** The greatest difference between the clock of a server and the time in a row that counts. */
 const SEAL_MS = 600_000;
-/** A server that did not answer gets no request for this time, which doubles with each failure. */
+/** A server that did not answer gets no request for this time. It doubles with each failure. */
 const AVOID_MS = 500;
 const AVOID_MS_MAX = 30_000;
 

@@ -40,7 +40,7 @@ describe.each(['claude-code', 'codex'])('%s', (program) => {
     expect((await ask('Bash', clean, { cwd: '/srv/staging' })).permission).toBe('allow');
   });
 
-  test('the same question twice at once is one permission', async () => {
+  test('the same question asked twice concurrently is one permission', async () => {
     const { ask } = await hooks();
     const same = { tool_use_id: 'toolu_same' };
     const all = await Promise.all([1, 2, 3, 4].map(() => ask('Bash', bash('git status'), same)));

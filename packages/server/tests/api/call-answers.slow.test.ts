@@ -145,7 +145,7 @@ for (const [name, open] of Object.entries(SURFACES)) {
     expect(at.made).toEqual(['quick', 'one']);
   });
 
-  test(`${name}: the first of two approvals is told, also while a call waits`, async () => {
+  test(`${name}: the first of two approvals counts, also while a call waits`, async () => {
     const at = await placed();
     const ask = await open(at, 1_500);
     const waiting = ask('two');

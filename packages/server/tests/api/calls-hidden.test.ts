@@ -51,7 +51,7 @@ test('arguments with a member __proto__ are refused, and nothing is recorded', a
   expect(await server.contents()).toEqual(before);
 });
 
-test('a call of another agent is neither told nor let through', async () => {
+test('a call of another agent is neither shown nor let through', async () => {
   const server = await serving();
   const [ada, bob] = [await server.tokenFor('agent:ada'), await server.tokenFor('agent:bob')];
   expect((await server.ask('POST', PATH, { token: ada, body: CALL })).body.decision).toBe(

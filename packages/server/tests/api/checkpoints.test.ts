@@ -85,7 +85,7 @@ test('a witness of the configuration that has not cosigned is named', async () =
   expect(witnesses).toEqual([{ name: 'witness.example', key: witness.key }]);
 });
 
-/** The same store, which waits for `work` before its first put of a checkpoint. */
+/** The same store, waiting for `work` before its first put of a checkpoint. */
 function beforeItsFirstPut(store: Store, work: () => Promise<void>): Store {
   let isFirst = true;
   const sidePut: Store['sidePut'] = async (changes) => {

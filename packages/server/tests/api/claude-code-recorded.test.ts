@@ -62,7 +62,7 @@ test('rules that deny all refuse every recorded question', async () => {
   expect(run.outcomes).toEqual({});
 });
 
-/** The outcomes of the reading calls, which the recorded events of their ends tell. */
+/** The outcomes of the reading calls, as the recorded events of their ends tell them. */
 const READING = {
   'agent.toolu_a1': 'done',
   'bash-background.toolu_t21': 'done',

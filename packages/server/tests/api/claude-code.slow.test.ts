@@ -75,7 +75,7 @@ test('an approval with another command does not let the asked one through', asyn
   expect((await ask('Bash', bash('git push'))).permission).toBe('deny');
 });
 
-test('an approval ends when the rules change, and the call asks anew', async () => {
+test('an approval ends when the rules change, and the call asks again', async () => {
   const { ask, approve, server } = await hooks();
   await ask('Bash', bash('git push'));
   await approve();

@@ -82,7 +82,7 @@ test('no server over MCP is trusted by its name', async () => {
     expect((await ask(name, { text: 'x' })).permission, name).toBe('deny');
 });
 
-test('a rejected question of Codex stays refused, and a new one is asked anew', async () => {
+test('a rejected question of Codex stays refused, and a new one is asked', async () => {
   const { ask, server } = await hooks();
   const same = { tool_use_id: 'call_1' };
   const push = () => ask('Bash', bash('git push'), same);
@@ -146,7 +146,7 @@ test('requests for a permission of Codex are left to the person, or refused', as
   expect(await send({ ...request, session_id: 's2' })).toEqual({ hookSpecificOutput: refused });
 });
 
-test('outcomes close calls of Codex, and changing ones without are told', async () => {
+test('outcomes close calls of Codex; changing ones without are reported', async () => {
   const { ask, send, state } = await hooks();
   const done = (n: number, more: object) =>
     send({ hook_event_name: 'PostToolUse', tool_name: 'Bash', tool_use_id: `toolu_${n}`, ...more });

@@ -165,7 +165,7 @@ onEveryStore(({ newPlace }) => {
   });
 });
 
-/** Idempotency keys of all servers of this file, which share an agent. */
+/** Idempotency keys of all servers of this file. The servers share an agent. */
 let keys = 0;
 
 /** A server with what the principals of the tests do there. */

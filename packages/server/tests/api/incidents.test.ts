@@ -113,7 +113,7 @@ test('a server that starts after the approval carries the response out', async (
   ]);
 });
 
-test('an incident of which nothing derives is refused, and nothing is created', async () => {
+test('an incident that nothing derives from is refused, and creates nothing', async () => {
   const server = await serve();
   const before = await server.contents();
   const answer = await callOperation(server, 'incidents.propose', { key: 'i', body: LEAKED });

@@ -70,7 +70,7 @@ async function shop(): Promise<Shop> {
   };
 }
 
-test('the attempt that began a call at once is allowed again', async () => {
+test('the attempt that started a call immediately is allowed again', async () => {
   const { ask, server, token } = await shop();
   const allowed = { decision: 'allowed', call: 'c1', class: 'irreversible' };
   expect(await ask('c1', 5, ONE)).toEqual(allowed);
@@ -96,11 +96,11 @@ test('the attempt that began an approved call is allowed again', async () => {
   const allowed = { decision: 'allowed', call: 'c1', class: 'irreversible', args: { cents: 400 } };
   expect(await ask('c1', 500, OTHER)).toEqual(allowed);
   expect(await ask('c1', 500, OTHER)).toEqual(allowed);
-  // The attempt that asked has not begun the call.
+  // The attempt that asked has not started the call.
   expect(await ask('c1', 500, ONE)).toMatchObject({ decision: 'begun' });
 });
 
-test('the attempt that judged a call ahead has not begun it', async () => {
+test('the attempt that judged a call ahead has not started it', async () => {
   const { ask } = await shop();
   expect(await ask('c1', 5, ONE, { later: true })).toMatchObject({ decision: 'ready' });
   expect(await ask('c1', 5, OTHER)).toMatchObject({ decision: 'allowed' });

@@ -1,4 +1,4 @@
-/** A proposal in flight at one server, which an entry of another server overtakes. */
+/** An entry of another server overtakes a proposal in flight at one server. */
 
 import type { Store } from 'assize/internal/stores';
 import { expect, test } from 'vitest';

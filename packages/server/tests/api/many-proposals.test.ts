@@ -56,7 +56,7 @@ test('many proposals count as many requests', async () => {
   ).toBe(404);
 });
 
-test('above the backlog a principal with its share is told to wait', async () => {
+test('above the backlog a principal with its share must wait', async () => {
   const store = new MemoryStore();
   const held = Promise.withResolvers<void>();
   let isHeld = false;

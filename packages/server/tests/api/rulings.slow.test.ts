@@ -286,7 +286,7 @@ function asRuling({
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 }
 
-/** Compares what every surface says with one document, which is returned. */
+/** Compares what every surface says with one document. Returns that document. */
 async function same(shop: Shop, args: Order, request?: string): Promise<any> {
   const [named, ...others] = Object.entries(SURFACES);
   const document = await named![1](shop, args, request);
@@ -379,7 +379,7 @@ const ENDS = [
   ['doubt', 'needs_human', ['in_doubt']],
 ] as const;
 for (const [end, effects, phases] of ENDS)
-  test(`an approved call that ends as ${effects} (${end}) is told everywhere`, async () => {
+  test(`an approved call that ends as ${effects} (${end}) shows everywhere`, async () => {
     const shop = await opened();
     const args = { id: 'a', euros: 500, end };
     const { request, answer } = await approved(shop, args);
@@ -472,7 +472,7 @@ test('a call in doubt is listed, logged and counted until it is settled', async 
   shop.stop();
 });
 
-test('a rejected, expired or frozen proposal is told the same everywhere', async () => {
+test('a rejected, expired or frozen proposal shows the same everywhere', async () => {
   const shop = await opened({ timeoutMs: 3_000 });
   const large = { id: 'l', euros: 5_000, end: 'none' };
   expect((await shop.order(large)).body).toMatchObject({

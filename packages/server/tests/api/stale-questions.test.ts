@@ -67,7 +67,7 @@ async function serving(store: MemoryStore, id: string, hours = 0, trust = '') {
   };
 }
 
-test('a question of earlier rules is closed, and the same call is judged anew', async () => {
+test('a question of earlier rules is closed, and the same call is judged again', async () => {
   const store = new MemoryStore();
   const first = await serving(store, 'one');
   await first.ask('t1', 'make a');

@@ -56,7 +56,7 @@ onEveryDatabase((stores) => {
       expect(racing.map(({ body }) => body.code)).toEqual(['not_pending', 'not_pending']);
     }));
 
-  test('a key is ruled once, whichever server gets it, also at once', () =>
+  test('a key is ruled once, whichever servers get it, also concurrently', () =>
     onTwo(async (one, two) => {
       const keys = Array.from({ length: 10 }, (_, n) => `k${n}`);
       const asked = keys.flatMap((key) => [one, two, one].map((server) => ({ key, server })));

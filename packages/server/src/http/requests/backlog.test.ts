@@ -46,7 +46,7 @@ test('below the limit no principal is refused, above it none within its share', 
   );
 });
 
-test('a principal is told to wait as long as the proposals in progress take', () => {
+test('a principal must wait as long as the proposals in progress take', () => {
   let ms = 0;
   const backlog = new Backlog(100, () => ms);
   const ends = Array.from({ length: 100 }, () => backlog.enter('a', 1));

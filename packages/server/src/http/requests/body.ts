@@ -89,7 +89,7 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 
-/** The names of members in a JSON text, which are the colons outside its strings. */
+/** The number of member names in a JSON text: the colons outside its strings. */
 export function countNames(text: Uint8Array): number {
   let names = 0;
   for (let at = 0; at < text.length; at++) {

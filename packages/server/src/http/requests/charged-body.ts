@@ -55,7 +55,7 @@ export async function chargedBody(
 }
 
 /**
- * Counts a message to an MCP server and checks its body, which another parser reads again. What the
+ * Counts a message to an MCP server and checks its body. Another parser reads it again. What the
  * message asks of the API counts there.
  *
  * @throws the errors of `chargedBody` and `parseBody`

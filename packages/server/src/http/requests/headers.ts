@@ -30,7 +30,7 @@ const QUOTED = /^"((?:[ !#-[\]-~]|\\["\\])*)"$/;
  * The idempotency key of a request, empty without one. Bare and in quotes, as the draft of the
  * header has it, it is the same key.
  *
- * @throws ServerError `invalid_request` for several headers, which arrive as one with `, ` between
+ * @throws ServerError `invalid_request` for several headers. They arrive as one with `, ` between
  */
 export function idempotencyKeyOf(headers: Headers): string {
   const value = headers.get('idempotency-key')?.trim() ?? '';
@@ -39,12 +39,12 @@ export function idempotencyKeyOf(headers: Headers): string {
   if (!value.startsWith('"') && !value.includes(', ')) return value;
   throw new ServerError(
     'invalid_request',
-    'The header Idempotency-Key is no single key. Send it once, bare or in quotes; a key with a comma needs quotes.',
+    'The header Idempotency-Key is not a single key. Send it once, bare or in quotes; a key with a comma needs quotes.',
   );
 }
 
 /**
- * The trace context of a request. Of several, which two instrumentations of one client may send,
+ * The trace context of a request. Two instrumentations of one client may send several;
  * the last counts. Undefined for a malformed one.
  */
 export function traceparentFrom(headers: Headers): string | undefined {

@@ -1,6 +1,6 @@
 import { ServerError } from '@assize/command/operation';
 
-/** The requests without an answer, which a stop of the server can answer. */
+/** The requests without an answer. A stop of the server can answer them. */
 export class OpenRequests {
   readonly #rejects: Set<(error: Error) => void> = new Set();
   readonly #none: PromiseWithResolvers<void> = Promise.withResolvers();

@@ -43,7 +43,7 @@ test('in any time no principal has more than its rate and its burst', () => {
   );
 });
 
-test('a principal that waits as long as it is told is not refused', () => {
+test('a principal that waits as long as the answer says is not refused', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 50 }), (rate) => {
       const { time, limiter } = limiterWith({ requestsPerSecond: rate });
@@ -70,7 +70,7 @@ test('requests in progress and streams are counted alone, and each end once', ()
   expect(() => limiter.openStream('a')).toThrow(
     expect.objectContaining({
       code: 'too_many_open',
-      message: expect.stringContaining('open event streams, the most at'),
+      message: expect.stringContaining('open event streams, the most allowed'),
     }),
   );
   limiter.openStream('b')();
@@ -80,7 +80,7 @@ test('requests in progress and streams are counted alone, and each end once', ()
   expect(() => limiter.openStream('a')).toThrow(
     expect.objectContaining({
       code: 'too_many_open',
-      message: expect.stringContaining('open event streams, the most at'),
+      message: expect.stringContaining('open event streams, the most allowed'),
     }),
   );
 });
@@ -94,7 +94,7 @@ test('a forgotten principal gains nothing; one with a stream is remembered', () 
   expect(() => limiter.openStream('a')).toThrow(
     expect.objectContaining({
       code: 'too_many_open',
-      message: expect.stringContaining('open event streams, the most at'),
+      message: expect.stringContaining('open event streams, the most allowed'),
     }),
   );
   const passed = Array.from({ length: 6 }, () => enters(limiter, 'a'));

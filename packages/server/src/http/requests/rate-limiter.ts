@@ -23,8 +23,8 @@ interface Use {
 }
 
 /**
- * The requests of each principal: a token bucket, and the number of requests and streams at once.
- * One process counts alone, so N processes accept up to N times as many.
+ * The requests of each principal: a token bucket, and the number of concurrent requests and
+ * streams. One process counts alone, so N processes accept up to N times as many.
  */
 export class RateLimiter {
   readonly #limits: Limits;
@@ -49,7 +49,10 @@ export class RateLimiter {
     const use = this.#use(principal);
     const { requestsPerSecond, concurrency } = this.#limits;
     if (use.running >= concurrency)
-      throw tooFast(`${called} has ${concurrency} requests in progress, the most at once`, 1);
+      throw tooFast(
+        `${called} already has ${concurrency} requests in progress, the most allowed`,
+        1,
+      );
     if (use.saved < 1)
       throw tooFast(
         `${called} sends too many requests`,
@@ -91,7 +94,7 @@ export class RateLimiter {
     if (use.streams >= this.#limits.streams)
       throw new ServerError(
         'too_many_open',
-        `${principal} has ${this.#limits.streams} open event streams, the most at once. Close one.`,
+        `${principal} already has ${this.#limits.streams} open event streams, the most allowed. Close one.`,
         { evidence: { principal } },
       );
     use.streams += 1;

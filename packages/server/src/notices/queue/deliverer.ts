@@ -271,5 +271,5 @@ function lastError(error: unknown): { readonly code: string; readonly detail: st
       code: error.code,
       detail: isInstance(error, NoticeError) ? error.message : error.code,
     };
-  return { code: 'internal', detail: 'an error of the server, which its log has' };
+  return { code: 'internal', detail: 'an error of the server; its log has the details' };
 }

@@ -40,7 +40,7 @@ export interface EnqueueOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** A receiver with its row, which is absent for a new receiver. */
+/** A receiver with its row. A new receiver has no row. */
 interface Place {
   readonly receiver: Receiver;
   readonly row: SideRow | undefined;
@@ -192,7 +192,7 @@ export class Enqueuer {
     }
   }
 
-  /** The channel of the proposal, which the entry of a resolution does not name. */
+  /** The channel of the proposal. The entry of a resolution does not name it. */
   async #channelOf(notice: Notice): Promise<string | undefined> {
     if (notice.type !== 'approval.resolved') return notice.channel;
     const pending = await this.#options.store.resolve(notice.pendingId);

@@ -43,7 +43,7 @@ export interface SweepOptions {
 
 /**
  * Deletes the rows of notices that ended long ago, and everything of receivers that no server has
- * any more. Several servers may sweep at once, also with different receivers.
+ * any more. Several servers may sweep concurrently, also with different receivers.
  */
 export async function sweepNotices({
   store,

@@ -30,7 +30,7 @@ export interface SlackCardsOptions {
 /**
  * The cards of one channel: a message for each request, whose place is a row of the side log while
  * the request waits. After each change of a message the ledger is read again, so a message says in
- * the end what the ledger says, whatever servers and clicks changed it at once.
+ * the end what the ledger says, whatever servers and clicks changed it concurrently.
  */
 export class SlackCards {
   readonly config: SlackConfig;
@@ -49,7 +49,7 @@ export class SlackCards {
 
   /**
    * Posts the card of a request, changes it, or closes it. `clicked`: another message of the
-   * request, from before a crash or a loss of the row, which is changed too.
+   * request, from before a crash or a loss of the row. It is changed too.
    *
    * @throws NoticeError `receiver_refused`, `unreachable`
    */

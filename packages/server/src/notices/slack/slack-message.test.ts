@@ -43,7 +43,7 @@ test('any card is within the limits of Slack, and its texts are plain', () => {
   );
 });
 
-test('any card in Teams is runs of text, which have no Markdown', () => {
+test('any card in Teams is runs of text without Markdown', () => {
   fc.assert(
     fc.property(cards(nasty), fc.constantFrom('', 'It ends soon.'), (card, reminded) => {
       const { attachments } = JSON.parse(teamsMessage(card, 'https://a.example/1', reminded));

@@ -3,7 +3,7 @@ import type { Card } from '../../card/card.ts';
 import { askedIn, saidOf, TEXT_MAX } from '../said.ts';
 
 /**
- * A message with an Adaptive Card for a workflow of Teams. Its texts are runs, which have no
+ * A message with an Adaptive Card for a workflow of Teams. Its texts are runs without
  * Markdown, so no text of the ledger can be a link. Its button opens the page: a workflow sends
  * nothing back that names and proves who pressed one.
  */

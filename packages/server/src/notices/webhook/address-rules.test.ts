@@ -33,7 +33,7 @@ test.each([
   'ff02::1',
   'localhost',
   '',
-])('is no public address: %s', (address) => {
+])('is not a public address: %s', (address) => {
   expect(isPublicAddress(address)).toBe(false);
 });
 

@@ -15,7 +15,7 @@ function rowAt(seq: number): EntryRow {
   };
 }
 
-/** A store of damaged entries, which are summed up as unreadable. */
+/** A store of damaged entries. Their summaries say that they are unreadable. */
 const store = {
   entries: async (_: string, { from, limit }: { from: number; limit: number }) =>
     Array.from({ length: Math.max(0, Math.min(limit, ENTRIES - from)) }, (_, n) => rowAt(from + n)),
