@@ -29,7 +29,7 @@ if (isNewEnough(process.versions.node)) {
 else {
   const then = isBuilt
     ? 'Install Node 24, or Node 22.16 or newer of the 22 line; npm install --save-dev node@24 brings Node 24 to one project'
-    : 'Run npm ci, which brings Node 24 to this clone';
+    : 'Run npm ci to bring Node 24 to this clone';
   console.error(`assize: the command can't run on Node ${process.versions.node}. ${then}.`);
   process.exitCode = 2;
 }

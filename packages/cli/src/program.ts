@@ -150,7 +150,7 @@ function wanted(
   return named.length === 0 || first === 'completion' ? all : named;
 }
 
-/** The group of a command, which its name begins with. */
+/** The group of a command: the first word of its name. */
 function groupOf(path: string): string | undefined {
   return path.includes(' ') ? path.split(' ')[0] : undefined;
 }

@@ -77,7 +77,7 @@ test('pending shows exact arguments and changes, escaped, and approval counts', 
   ]);
 });
 
-test('the first approver gets the id for a second approval, which commits', async () => {
+test('the first approver gets the id for a second approval, and that commits', async () => {
   const [{ id, digest }] = (await json('pending', '--channel', 'md')).pending;
   const first = await approve(id, 'dr-a');
   expect(first).toMatchObject({ code: 0, err: '' });
@@ -129,7 +129,7 @@ test('anchors without the root’s key: their file is named, nothing is decided'
   expect(code).toBe(2);
   expect(err).toMatch(
     new RegExp(
-      `the root key ${operator.publicKey}, which is not in others\\.json\\. .*--anchors FILE\\.\n$`,
+      `the root key ${operator.publicKey}, but .*others\\.json does not\\. .*--anchors FILE\\.\n$`,
     ),
   );
   expect(await approve(id, 'dr-a')).toMatchObject({ code: 0, err: '' });

@@ -211,7 +211,7 @@ describe('restore', () => {
     expect(without).toMatchObject({
       code: 2,
       err: expect.stringMatching(
-        /nothing is restored\. Copy the archive to .*r\.db\.archive, or name .* --archive/,
+        /Nothing is restored: .* Copy the archive to .*r\.db\.archive, or name .* --archive/,
       ),
     });
     expect(existsSync(at('r.db'))).toBe(false);

@@ -74,7 +74,7 @@ describe('list', () => {
     const pending = await other('pending');
     const [, id] = /^([0-9a-f]{12})/m.exec(pending.out) as unknown as [string, string];
     expect(pending.out.split('\n').slice(3)).toEqual([
-      `${id} is an effect of mail.send, which is in doubt`,
+      `${id} is an effect of mail.send that is in doubt`,
       expect.stringMatching(/^key [0-9a-f]{64}$/),
       'called mail.send (irreversible, buffered, blind), which writes mail:bob',
       '  with {"to":"bob"}',

@@ -217,7 +217,7 @@ describe('recover', () => {
   });
 
   test.each(['2147484', '9999999999'])(
-    'refuses to wait %s seconds, of which no timer is that long',
+    'refuses to wait %s seconds, because no timer is that long',
     async (wait) => {
       const { code, err } = await assize('recover', '--wait', wait);
       expect([code, err]).toEqual([
@@ -292,7 +292,7 @@ async function stopped(...args: string[]) {
 const last = (err: string): string => err.replace(/^assize: Waiting for .*\n/gm, '');
 
 describe('Ctrl-C', () => {
-  test('stops a recovery at once, which reports ended and open transactions', async () => {
+  test('Ctrl-C stops a recovery immediately, and it reports all transactions', async () => {
     await crashed();
     const { code, out, err } = await stopped('effects', 'recover');
     expect([code, out, last(err)]).toEqual([
@@ -351,7 +351,7 @@ describe('Ctrl-C', () => {
     expect((await ended).code).toBe(130);
   });
 
-  test('stops the execution of a decision, which stays recorded', async () => {
+  test('Ctrl-C stops the execution of a decision, and the decision stays', async () => {
     await written(
       mail('keyed', () => {
         throw new DidNothing('nobody lives there', { final: true });
@@ -412,7 +412,7 @@ describe('Ctrl-C to an approval', () => {
     return ['approve', ruling.pending, '--as', 'boss', '--override', ...files];
   }
 
-  test('stops the execution of the approval, which stays recorded', async () => {
+  test('Ctrl-C stops the execution of the approval, and the approval stays', async () => {
     const { code, out, err } = await stopped(...(await waiting()));
     expect([code, out]).toEqual([130, '']);
     expect(last(err)).toMatch(
@@ -504,7 +504,7 @@ export const next = defineDomain({ ...tally.declared, version: '2' });
     const { code, out, err } = await assize('resolve', '1', '0', '--as', 'applied', ...found);
     expect([code, out], err).toEqual([
       0,
-      'resolved mail.send of transaction 1, which is applied\nTransaction 1 is settled; its scope claims are released.\n',
+      'resolved mail.send of transaction 1; it is applied\nTransaction 1 is settled; its scope claims are released.\n',
     ]);
     expect(await json(0, 'list')).toEqual({ transactions: [], pending_proposals: [] });
     const { transactions } = await json(0, 'list', '--epoch', '1');
@@ -603,7 +603,7 @@ export const next = defineDomain({ ...tally.declared, version: '2' });
     const { code, out, err } = await assize(...retry, ...tools);
     expect([code, out], err).toEqual([
       0,
-      'carried out the earlier decision on mail.send of transaction 1, which is applied\n' +
+      'carried out the earlier decision on mail.send of transaction 1; it is applied\n' +
         'Transaction 1 is settled; its scope claims are released.\n',
     ]);
     expect(readFileSync(join(here.folder, 'sent/bob'), 'utf8')).toBe('bob');

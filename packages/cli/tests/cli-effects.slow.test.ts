@@ -147,7 +147,7 @@ describe('a pending approval with tool calls', () => {
 describe('a pending proposal shows its planned tool calls', () => {
   const much = { to: `\u202eevil\u001b[2J${'y'.repeat(800)}`, text: 'x'.repeat(9_000) };
 
-  /** Something waits with two calls, the second of which has too much to be read on a screen. */
+  /** Something waits with two calls. The second has too much to be read on a screen. */
   async function waiting(
     trajectoryId: string,
     work?: (assize: Assize, pending: string) => Promise<unknown>,

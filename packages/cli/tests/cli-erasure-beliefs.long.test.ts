@@ -164,7 +164,7 @@ test('writs that name the subject are reported, because they stay', async () => 
   const { code, out } = await erase('w', '--facts', 'ward/p*9');
   expect(code).toBe(0);
   expect(out).toMatch(
-    /^named in a scope of 1 writ, which stay in the ledger: \S+; use \* or a pseudonym for subjects/m,
+    /^named in a scope of 1 writ that stays in the ledger: \S+; use \* or a pseudonym for subjects/m,
   );
   expect(out).toContain(writId(naming!).slice(0, 8));
 });

@@ -178,7 +178,7 @@ test('erases a path and an entry, reports the count; other commands show it', as
 test('fsck reports bytes that may remain in the file until a writable open', async () => {
   expect((await assize(...erase('ward', '--at', '/patients/p1'))).code).toBe(0);
   expect((await assize('verify', '--database')).code).toBe(0);
-  // As a process leaves it that ends before the file is written anew.
+  // As a process leaves it that ends before it rewrites the file.
   const db = new DatabaseSync(join(folder, 'clinic.db'));
   db.exec('UPDATE scrub SET erasures = erasures + 1');
   db.close();
@@ -357,8 +357,8 @@ test.each<[string, string[], RegExp]>([
     /no erasable value at \/patients\/p1/,
   ],
   ['nothing named', erase('ward'), /Pass --at, --entry, --facts or --transaction/],
-  ['the whole state', erase('ward', '--at', ''), /whole state cannot be erased/],
-  ['no pointer', erase('ward', '--at', 'patients'), /pointer/],
+  ['the whole state', erase('ward', '--at', ''), /cannot take the whole state/],
+  ['a path that is not a pointer', erase('ward', '--at', 'patients'), /pointer/],
   ['no such entry', erase('ward', '--entry', 'deadbeef'), /no entry deadbeef/],
   ['no such trajectory', erase('nowhere', '--at', '/x'), /no trajectory nowhere/],
   [

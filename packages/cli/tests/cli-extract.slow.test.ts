@@ -218,7 +218,7 @@ test('names pending and failing messages by line, and the lines read before', as
   expect(unauthorised.err).toContain('no root key');
 });
 
-test('a withdrawn message takes its facts, which rests-on lists, and no others', async () => {
+test('a withdrawn message takes the facts that rests-on lists, and no others', async () => {
   const said = (id: string, object: string) => ({
     id,
     author: 'eve',

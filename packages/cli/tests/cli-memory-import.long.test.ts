@@ -1,4 +1,4 @@
-/** `assize memory import`: many lines at once. */
+/** `assize memory import`: many lines together. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -370,7 +370,7 @@ test('a partial import into a store with facts reports that it built no facts', 
   const more = ['memory', 'recall', '--space', 'many', '--subject', 'p5', ...store];
   expect(await assize(...more)).toMatchObject({ code: 0, out: expect.stringContaining('p5') });
 
-  // One of which none can be made, as it says the same by itself, leaves those that there were.
+  // A line that says the same by itself makes no embeddings, and the earlier ones stay.
   writeFileSync(join(here.folder, 'same.jsonl'), await exported('same', 1, 'few'));
   const same = await assize('import', 'same.jsonl', ...store);
   expect(same).toMatchObject({

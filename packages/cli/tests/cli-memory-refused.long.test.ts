@@ -126,7 +126,7 @@ test.each<[string, () => string[], RegExp]>([
     () => read('explain', '--fact', 'da3d'),
     /'da3d' is not a fact id\. Pass its first 8 to 64 hex digits/,
   ],
-  ['a fact by what is no id', () => read('explain', '--fact', 'zzzzzzzzzz'), /is not a fact id/],
+  ['a fact by no id', () => read('explain', '--fact', 'zzzzzzzzzz'), /is not a fact id/],
   ['nothing but signs to look for', () => read('recall', '--text', '???'), /text has no words/],
   ['no such fact', () => read('explain', '--fact', 'deadbeef'), /The store has no facts/],
   [
@@ -270,7 +270,7 @@ test.each<[string, unknown, RegExp]>([
   ['what ended before it began now', { ...good, to: '2020-01-01' }, /line 2: .*ends in the past/],
   ['too sure', { ...good, confidence: 2 }, /line 2, \/confidence/],
   [
-    'a confidence that is no number',
+    'a confidence that is not a number',
     '{"subject":"x","predicate":"takes","object":"y","confidence":NaN}',
     /line 2 is not JSON/,
   ],

@@ -376,7 +376,7 @@ test('a pending contradiction is shown with its candidates, and answered', async
   );
 });
 
-/** Puts up what expires at once, as a runtime does that was told to. */
+/** Submits what expires immediately, as a runtime with that setting does. */
 const EXPIRING = `
 import { Assize, issueWrit, openStore } from '${assizeModule}';
 import { ward } from './ward.ts';

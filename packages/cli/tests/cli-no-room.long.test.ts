@@ -101,7 +101,7 @@ test.each([
   ['says so also with --json', ['verify', '--json']],
   ['says so of what is written piece by piece', ['export']],
   ['says so of its help', ['--help']],
-])('a command of which the output can’t be written %s, in a sentence', async (_, args) => {
+])('a command whose output can’t be written %s, in a sentence', async (_, args) => {
   const store = args[0] === '--help' ? [] : till();
   const { code, err } = await withoutRoomFor('1', ...args, ...store);
   expect(err).toMatch(/^assize: Cannot write the output: EFBIG[^\n]*\.\n$/);
@@ -113,7 +113,7 @@ test.each([
   ['its help', ['--help']],
   ['an error with --json', ['show', 'no-id', '--json']],
   ['the checkpoint', ['checkpoint', '--print']],
-])('a command of which only a part of %s can be written says so', async (_, args) => {
+])('a command that can write only a part of %s says so', async (_, args) => {
   const store = args[0] === '--help' ? [] : till();
   if (args[0] === 'checkpoint') await assize('keys', 'new', 'example.com/till', ...store);
   const { code, err } = await withRoomFor(20, '1', ...args, ...store);

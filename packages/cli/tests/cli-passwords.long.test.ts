@@ -153,7 +153,7 @@ withPostgres('a PostgreSQL store with a password in its URL', (postgres) => {
     await runCommand(here.folder, undefined, 'import', 'till.jsonl', '--store', url.href);
     const refused = await runCommand(here.folder, undefined, 'demo', '--json', '--store', url.href);
     expect(refused.code).toBe(2);
-    expect(refused.err).toContain('which the demo did not create');
+    expect(refused.err).toContain('the demo did not create it');
     expectHidden(refused, ['demo']);
   });
 });

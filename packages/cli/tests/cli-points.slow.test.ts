@@ -357,8 +357,8 @@ describe('verify --deep', () => {
       ['till-3', true, true, 2],
       ['other', true, true, 1],
     ]);
-    // With its sources, which the command does not name: six entries, a branch entry and a payment,
-    // and its own two.
+    // With its sources, although the command does not name them: six entries, a branch entry and a
+    // payment, and its own two.
     const one = await json(0, 'verify', 'till-3', ...own);
     expect(one.deep).toMatchObject([{ trajectory_id: 'till-3', entries: 10 }]);
     const { code, out } = await assize('verify', ...own);

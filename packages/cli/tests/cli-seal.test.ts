@@ -56,7 +56,7 @@ test('an entry without a seal beside sealed ones is named, and not sealed', asyn
   });
 });
 
-test('a key that is no anchor of the store seals nothing', async () => {
+test('a key that is not an anchor of the store seals nothing', async () => {
   const { folder, seal } = await storeWithoutMark('true');
   const { privateKey } = generateKeys();
   writeFileSync(join(folder, 'a.db.root.key'), privateKey);

@@ -130,7 +130,7 @@ describe('an upgrade', () => {
     expect((await assize('verify', ...store)).code).toBe(0);
   });
 
-  test('is told in text, with its changes and the pending proposals', async () => {
+  test('a dry run prints its changes and the pending proposals as text', async () => {
     const waiting = (await pendingId()).slice(0, 12);
     const tried = await assize(...to('noted', '--dry-run'));
     const told = 'upgraded from till@1 (############) to till@2 (############), with 1 change';
@@ -223,7 +223,7 @@ describe('a refused upgrade', () => {
     );
   });
 
-  test('is told as overridden', async () => {
+  test('the text says that an upgrade was overridden', async () => {
     const { code, out } = await assize(...to('tight', '--override', 'boss:ann'));
     expect([code, out]).toEqual([
       0,
@@ -253,7 +253,7 @@ describe('misuse is an error, as a sentence and as JSON, and records nothing', (
     ],
     ['several versions', () => to('several'), 'bad_input', /exports 2 versions of till/],
     [
-      'a migrate that is no function',
+      'a migrate that is not a function',
       () => to('constant'),
       'bad_input',
       /migrate of .* is not a function/,
@@ -277,7 +277,7 @@ describe('misuse is an error, as a sentence and as JSON, and records nothing', (
       /no trajectory till-9/,
     ],
     [
-      'a key that is no anchor',
+      'a key that is not an anchor',
       () => replaced(to('noted'), '--key', file('o.key', OTHER)),
       'usage',
       /not an anchor/,

@@ -445,7 +445,7 @@ describe('files that are not there', () => {
     ['a file without a line end', '{"name":"x"}', /no\.jsonl is not an export\./],
     ['an indented JSON file', '{\n  "name": "x"\n}\n', /no\.jsonl is not an export\./],
     ['an empty file', '', /no\.jsonl is not an export\./],
-    ['a file that is no text', '\0\ud800', /no\.jsonl is not an export\./],
+    ['a file that is not text', '\0\ud800', /no\.jsonl is not an export\./],
     [
       'an export of another version',
       '{"format":"assize/export/v9"}\n',

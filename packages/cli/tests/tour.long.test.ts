@@ -263,7 +263,7 @@ describe('the tour', () => {
     expect(payments()).toHaveLength(5);
   });
 
-  test('--fresh begins anew, and removes no other file', async () => {
+  test('--fresh starts over, and removes no other file', async () => {
     await server.end('SIGTERM');
     const other = 'assize-tour.dbx';
     execFileSync('sh', ['-c', `echo kept > ${other}`], { cwd: folder });

@@ -99,7 +99,7 @@ function requireCounselor(principal: string): void {
   if (principals.size === 0 || principals.get(principal)?.kinds.includes('counselor')) return;
   throw new CliError(
     'usage',
-    `${principal} is no counselor of the config, and cannot bring back an agent. Pass one with --as.`,
+    `${principal} is not a counselor of the config, and cannot bring back an agent. Pass one with --as.`,
   );
 }
 

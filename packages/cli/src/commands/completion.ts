@@ -23,7 +23,7 @@ export function completion(program: Command): void {
     );
 }
 
-/** A command line so far, which ends with a space, and the words that can follow. */
+/** A command line so far, ending with a space, and the words that can follow. */
 interface Case {
   readonly line: string;
   readonly words: string;

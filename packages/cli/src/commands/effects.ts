@@ -539,8 +539,8 @@ function say(
   else {
     out.line(
       'isRepeated' in resolved
-        ? line`${green('carried out')} the earlier decision on ${tool} of transaction ${epoch}, which is ${phase}`
-        : line`${green('resolved')} ${tool} of transaction ${epoch}, which is ${phase}`,
+        ? line`${green('carried out')} the earlier decision on ${tool} of transaction ${epoch}; it is ${phase}`
+        : line`${green('resolved')} ${tool} of transaction ${epoch}; it is ${phase}`,
     );
     if (isOver)
       out.line(line`Transaction ${epoch} is ${transaction}; its scope claims are released.`);

@@ -240,7 +240,7 @@ async function say(
         );
       if (naming.length > 0)
         out.line(
-          line`${yellow('named')} in a scope of ${counted(naming.length, 'writ')}, which stay in the ledger: ${naming.map(shortName).join(', ')}; use * or a pseudonym for subjects`,
+          line`${yellow('named')} in a scope of ${counted(naming.length, 'writ')} that ${naming.length === 1 ? 'stays' : 'stay'} in the ledger: ${naming.map(shortName).join(', ')}; use * or a pseudonym for subjects`,
         );
     }
     return;

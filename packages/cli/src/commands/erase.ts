@@ -67,7 +67,7 @@ export function erase(program: Command): void {
         'For facts, it erases the statements of this trajectory, with the arguments, questions\n' +
         'and recalls that name them. It prints trajectories with further statements, writs that\n' +
         'name the subject in a scope, and entries that wrote the subject to unmarked paths.\n' +
-        'The file of SQLite, or the tables on PostgreSQL, are rewritten, which takes time and\n' +
+        'The file of SQLite, or the tables on PostgreSQL, are rewritten. This takes time and\n' +
         'free space in proportion to their size. PostgreSQL keeps the texts in its WAL, its\n' +
         'archive and its backups. See docs/guide/erasure.md.',
     )
@@ -118,6 +118,6 @@ function checkPlaces({ at, entry, facts, transaction }: Options): void {
   if (whole !== undefined)
     throw new CliError(
       'usage',
-      'The whole state cannot be erased at once. Pass paths inside it with --at.',
+      'One erasure cannot take the whole state. Pass paths inside it with --at.',
     );
 }

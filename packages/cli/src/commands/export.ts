@@ -121,7 +121,7 @@ async function write(
     }
     return;
   }
-  // Never overwrites an existing file, which may be the only copy. An export has texts and salts.
+  // Never overwrites an existing file: it may be the only copy. An export has texts and salts.
   const file = await written(out, () => open(out, 'wx', 0o600));
   try {
     for await (const line of lines) {

@@ -297,7 +297,7 @@ async function refuseConflicts(from: LedgerStore, into: LedgerStore): Promise<vo
 
 /**
  * Runs the work with an empty store in a private temporary folder, and removes the folder after the
- * work. The folder is in `TMPDIR`, which needs space for everything that the work writes.
+ * work. The folder is in `TMPDIR`. It needs space for everything that the work writes.
  *
  * @throws CliError `usage` if the temporary folder cannot be created
  */

@@ -33,7 +33,7 @@ export function keysChange(command: Command): void {
       .requiredOption('--to <file>', 'private key that signs from now on: 64 hex digits')
       .option(
         '--from <file>',
-        'private key in force, which signs the record; without it, no entry may be signed yet',
+        'private key in force, to sign the record; without it, no entry may be signed yet',
       )
       .requiredOption('--reason <text>', 'reason; stays in the ledger'),
   )

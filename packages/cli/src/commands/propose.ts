@@ -153,7 +153,7 @@ function proposerOf(
   requireLocal(storeUrl, 'a server must authenticate its agents. Pass --writ FILE.');
   const root = anchoredRoot(
     storeUrl,
-    ', which signs the writ of --as. Pass --writ FILE, or create the store with assize create, which makes a root key beside it.',
+    ' to sign the writ of --as. Pass --writ FILE, or create the store with assize create: it makes a root key beside it.',
   );
   return (place, tools) => actingWrit(root, place, { agent: as, action, tools });
 }

@@ -136,7 +136,7 @@ function withAnchors(error: unknown, storeUrl: string, file: string | undefined)
     return error;
   return new CliError(
     'usage',
-    `The writ of the proposal has the root key ${error.evidence['issuer']}, which is not in ${file ?? anchorsPath(storeUrl)}. Add the key if you trust it, or pass --anchors FILE.`,
+    `The writ of the proposal has the root key ${error.evidence['issuer']}, but ${file ?? anchorsPath(storeUrl)} does not. Add the key if you trust it, or pass --anchors FILE.`,
     { cause: error },
   );
 }

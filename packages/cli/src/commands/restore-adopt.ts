@@ -23,17 +23,14 @@ export function adopt(program: Command): void {
       .description(
         'let a copied store, or imported trajectories, call tools in place of the original',
       )
-      .argument(
-        '[trajectories...]',
-        'imported trajectories (default: the store itself, which is a copy)',
-      )
+      .argument('[trajectories...]', 'imported trajectories (default: the whole store, as a copy)')
       .requiredOption('--reason <text>', 'reason, such as the end of the original'),
   )
     .addHelpText(
       'after',
       '\nExamples:\n  assize restore adopt --reason "restored after a disk failure"\n  assize restore adopt orders --reason "moved from the old server"\n\n' +
         'Retire the original first (assize restore retire): two stores with the same entries make the same calls.\n' +
-        'A file that was moved within its file system is no copy.',
+        'A file that was moved within its file system is not a copy.',
     )
     .action(
       inSession(
@@ -122,7 +119,7 @@ async function isCopied(store: Store): Promise<boolean> {
 /** Time for another process to hand over the lease. The store of its holder is in its place. */
 const PATIENCE_MS = 2_000;
 
-/** Takes the lease of the effect log for a moment, which the store refuses if it is a copy. */
+/** Takes the lease of the effect log for a moment. A store that is a copy refuses this. */
 async function raiseLease(store: Store): Promise<void> {
   const waiting = AbortSignal.timeout(PATIENCE_MS);
   try {

@@ -30,7 +30,7 @@ export function retire(program: Command): void {
       )
       .option(
         '--force',
-        'retire also a store with open tool transactions, which no process then finishes',
+        'also retire a store with open tool transactions; no process then finishes them',
       ),
   )
     .addHelpText(
@@ -67,7 +67,7 @@ export function retire(program: Command): void {
 function unfinished(open: readonly LoggedTransaction[]): CliError {
   return new CliError(
     'needs_confirmation',
-    `The store has ${counted(open.length, 'open tool transaction')}, which no process finishes after a retirement. Run assize effects recover first, or pass --force.`,
+    `The store has ${counted(open.length, 'open tool transaction')}. No process finishes them after a retirement. Run assize effects recover first, or pass --force.`,
     { evidence: { epochs: open.map(({ epoch }) => epoch) } },
   );
 }

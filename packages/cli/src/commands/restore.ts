@@ -52,7 +52,7 @@ export function restore(program: Command): void {
   withSharedOptions(
     command
       .description(
-        'copy a backup to the path of a store, which must be free, after the check of assize verify --database',
+        'check a backup as assize verify --database does, and copy it to the free path of a store',
       )
       .argument('<file>', 'a file that assize backup wrote')
       .addOption(checkpointOption)
@@ -129,7 +129,7 @@ async function check(session: Session, options: RestoreOptions, copy: string): P
     const beside = `${requireSqlitePath(session.storeUrl, 'restore')}.archive`;
     throw new CliError(
       'usage',
-      `The backup has entries in an archive, which is not in the backup, and nothing is restored. Copy the archive to ${beside}, or name its place with --archive file:FOLDER.`,
+      `Nothing is restored: the backup has entries in an archive, but does not contain the archive. Copy the archive to ${beside}, or name its place with --archive file:FOLDER.`,
       { cause: error },
     );
   } finally {

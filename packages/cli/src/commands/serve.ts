@@ -162,7 +162,7 @@ export function serve(program: Command): void {
 }
 
 /**
- * The options of a tour, which has a store and a configuration of its own. ASSIZE_STORE is ignored.
+ * The options of a tour. A tour has its own store and configuration. ASSIZE_STORE is ignored.
  *
  * @throws CliError `usage`
  */

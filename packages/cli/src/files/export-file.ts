@@ -58,8 +58,8 @@ async function* watched(
 }
 
 /**
- * Attached before the store is opened, which may take long: without a listener, a stream error in
- * the meantime would be lost.
+ * Attached before the store is opened. Opening may take long, and without a listener a stream error
+ * would be lost meanwhile.
  */
 function opened(file: string): { readonly bytes: Readable; readonly size: number | undefined } {
   try {

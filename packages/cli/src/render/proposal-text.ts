@@ -78,7 +78,7 @@ export function printEffect(
   const { epoch, n, tool, id: key } = pendingEffectOf(payload);
   const is = payload.reason === 'in_doubt' ? 'in doubt' : 'unresolved';
   out.line(line``);
-  out.line(line`${bold(shortId(id))} is an effect of ${bold(tool)}, which is ${is}`);
+  out.line(line`${bold(shortId(id))} is an effect of ${bold(tool)} that is ${is}`);
   out.line(line`${dim('key')} ${key}`);
   printCalls(out, id, 'called', calls, isFull);
   out.line(

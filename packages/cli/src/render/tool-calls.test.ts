@@ -61,7 +61,7 @@ test.each<[string, Json | undefined]>([
   ['no tool', { claims: [], cost: {}, input: 1 }],
   ['no scopes', { tool: 'x', cost: {}, input: 1 }],
   ['no input', { tool: 'x', cost: {}, claims: [] }],
-])('%s is no call, and that is said', async (_, made) => {
+])('a call with %s is reported as missing', async (_, made) => {
   const calls = await toolCalls(...putUp([made]));
   expect(calls).toEqual([{ id: '0', missing: true }]);
   expect(printed(calls)).toEqual(['would call a call that the store does not have']);

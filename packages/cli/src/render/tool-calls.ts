@@ -19,7 +19,7 @@ const CALLS_MAX = 20;
 const SCOPES_SHOWN = 400;
 
 /**
- * One call per line, each with its input, which is truncated if long. `verb`: `would call`,
+ * One call per line, each with its input. A long input is truncated. `verb`: `would call`,
  * `called`.
  */
 export function printCalls(

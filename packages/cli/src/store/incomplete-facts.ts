@@ -15,7 +15,7 @@ export async function areIncomplete(store: Store): Promise<boolean> {
   }
 }
 
-/** The same, to be printed with another error, which an error of the store must not hide. */
+/** The same, to be printed with another error. An error of the store must not hide the other. */
 export function areKnownIncomplete(store: Store): Promise<boolean> {
   return areIncomplete(store).catch(() => false);
 }

@@ -20,7 +20,7 @@ export function beginOf(lastDay: Instant): Instant {
   return timeBefore(lastDay, DAYS, 9);
 }
 
-/** Today, or for worlds that an earlier start has begun, the day of that start. */
+/** Today, or for the worlds of an earlier start, the day of that start. */
 export async function lastDayOf(store: Store): Promise<Instant> {
   if ((await store.head(EXPENSES_WORLD)) === undefined) return systemClock.now();
   const [first] = await store.entries(EXPENSES_WORLD, { from: 0, limit: 1 });

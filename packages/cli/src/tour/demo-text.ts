@@ -100,7 +100,7 @@ export function tellScene(tell: Tell, { day, heading }: Scene): void {
 export function tellStep(tell: Tell, step: DemoStep): void {
   const { seq, principal, role, action, args, ruling, resolves, repeats, calls, requests } = step;
   const what =
-    resolves === undefined ? `${action} ${short(args)}` : `approves #${resolves}, which commits it`;
+    resolves === undefined ? `${action} ${short(args)}` : `approves #${resolves} and commits it`;
   const word = paintedRuling(ruling, ruling.padEnd(10)).text;
   tell(`${`#${seq}`.padStart(4)} ${word} ${principal.padEnd(15)}${role.padEnd(9)} ${what}`);
   if (step.detail !== undefined)

@@ -138,7 +138,7 @@ describe('the payments', () => {
     });
   });
 
-  test('are told in a few lines, with the calls and the requests to the bank', async () => {
+  test('the demo tells of payments in a few lines, with calls and requests', async () => {
     const { lines } = await told('memory:');
     const act = lines.slice(lines.findIndex((line) => line.startsWith('2026-03-31')));
     const printed = act.slice(0, act.indexOf(''));
@@ -297,7 +297,7 @@ describe('its store', () => {
 });
 
 describe('unusable input is refused before any output', () => {
-  test('a file that is no store of ours', async () => {
+  test('the demo refuses a file that is not a store', async () => {
     writeFileSync(join(folder, 'demo.db'), 'a letter to David');
     const lines: string[] = [];
     await expect(

@@ -371,7 +371,7 @@ async function requireDemosOwn(url: string): Promise<void> {
       if (payload?.kind !== 'root' || !told.includes(payload.note))
         throw new CliError(
           'usage',
-          `The store ${withoutPassword(url)} has the trajectory ${trajectory_id}, which the demo did not create. Pass another --store, or omit it.`,
+          `The store ${withoutPassword(url)} has the trajectory ${trajectory_id}, and the demo did not create it. Pass another --store, or omit it.`,
         );
     }
   } finally {

@@ -46,7 +46,7 @@ function learntUntil(lastDay: Instant): Learnt[] {
   ];
 }
 
-/** Carla's trip, which is over. */
+/** Carla's past trip. */
 function tripUntil(lastDay: Instant) {
   return { from: dayBefore(lastDay, 21), to: dayBefore(lastDay, 18) };
 }

@@ -14,7 +14,7 @@ import type { ClockMessage } from './paying-server-worker.ts';
 import { CUT_RECEIPT, OPEN_RECEIPT, paymentsOf, RECEIPTS, type WantedPayment } from './receipts.ts';
 import { EXPENSES_WORLD } from './tour-config.ts';
 
-/** Plays all but the end of the cut payment, which the next server makes. */
+/** Plays all but the end of the cut payment. The next server makes that. */
 export async function playExpenses(
   bank: BankServer,
   token: string,
@@ -86,7 +86,7 @@ export function clerkOf(receipt: string) {
   return { name: 'Clerk', params: { receipt } };
 }
 
-/** Sets the clock of the server, which starts it. @throws Error if the process ends first */
+/** Sets the clock of the server, and so starts it. @throws Error if the process ends first */
 async function addressAt(
   server: ChildProcess,
   ended: Promise<readonly unknown[]>,

@@ -30,7 +30,7 @@ export interface Stage {
   readonly trajectory: Trajectory;
   /** The writs of the agents by their roles. */
   readonly writs: ReadonlyMap<string, Writ>;
-  /** The clock of the runtime, which the scenes set: nine o'clock, and a minute for each move. */
+  /** The clock of the runtime. The scenes set it: nine o'clock, and a minute for each move. */
   readonly clock: { at: Instant };
   /** The person who decides. */
   readonly person: string;
@@ -93,7 +93,7 @@ export async function playScenes(
   }
 }
 
-/** Nine o'clock in Arizona, which is seven hours behind UTC all year. */
+/** Nine o'clock in Arizona: seven hours behind UTC all year. */
 export function nineOClock(day: string): Instant {
   return `${day}T16:00:00.000000Z`;
 }

@@ -53,7 +53,7 @@ export interface TourOptions {
 }
 
 const DAY_MICROS = 86_400_000_000;
-/** Marks the tokens of a tour, which the next start replaces. */
+/** Marks the tokens of a tour. The next start replaces them. */
 const TOKEN_NOTE = 'tour';
 
 /**
@@ -164,7 +164,7 @@ async function finishPayment(
   );
 }
 
-/** Gives the work a token of the agent, which is revoked after it. */
+/** Gives the work a token of the agent, and revokes the token after it. */
 async function withToken<T>(
   { tokens }: Credentials,
   work: (token: string) => Promise<T>,

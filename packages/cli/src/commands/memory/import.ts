@@ -83,7 +83,7 @@ export function importFacts(command: Command): void {
         'The import skips committed lines, even if their facts have ended.\n' +
         'It does not submit pending lines again. Concurrent imports with the same batches submit them once.\n' +
         'With --key, the short-lived writ covers the whole space.\n' +
-        'Negative: a line was rejected or is pending, or an open approval freezes it, which ends the import.',
+        'Negative: a line was rejected or is pending, or an open approval freezes it and ends the import.',
     )
     .action(
       inSession((session, options: Options, path: string, trajectoryId: string) => {
@@ -291,7 +291,7 @@ async function claimsOf(
 const ENDED = 'the period ends in the past and starts now; add its start as "from"';
 
 /**
- * The error for an invalid line, with the lines written before its batch, which starts with the
+ * The error for an invalid line, with the lines written before its batch. The batch starts with the
  * line `first`.
  */
 function wrongLine(line: number, first: number, error: AssizeError): CliError {

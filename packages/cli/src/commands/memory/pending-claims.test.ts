@@ -95,7 +95,7 @@ test('a pending proposal is copied once, for any lookups and other proposals', a
   copies.mockRestore();
 });
 
-test('a resolved claim is no longer listed, and is listed again if resubmitted', async () => {
+test('a resolved claim leaves the list, and is listed again if resubmitted', async () => {
   const { trajectory, putUp, look } = await opened();
   await putUp('p0', 'p1');
   const { id } = trajectory.approvals.pending()[0]!;

@@ -14,8 +14,8 @@ export type AssertedClaim = Extract<MemoryStatement, { verb: 'assert' }>;
 export type PendingByName = ReadonlyMap<string, PendingRuling>;
 
 /**
- * The proposals to `assize.believe` in a trajectory that are pending now, as far as this process
- * knows. Proposals that were erased before the read, or have expired, are missing. Claims without a
+ * The proposals to `assize.believe` in a trajectory that this process knows to be pending
+ * now. Proposals that were erased before the read, or have expired, are missing. Claims without a
  * name are left out. Each proposal is read once, for any number of calls. Only its names are
  * cached, and not its content.
  *

@@ -42,7 +42,7 @@ export function rebuild(command: Command): void {
         'During a rebuild, no process can read or write facts, and all other work continues. Repeat an interrupted rebuild.\n' +
         'If an import covers the same partitions as the store, its facts cannot be rebuilt and stay incomplete.\n' +
         'Then --keep restores the facts from before the import, and still reports the reason.\n' +
-        'Sources are hashed with a key of the store, which is not part of the ledger. In another store, a repeated statement\n' +
+        'Sources are hashed with a key of the store. The ledger does not have this key. In another store, a repeated statement\n' +
         'is a new claim.\n' +
         'Negative: with --check, the facts differ or are incomplete; or a required entry does not verify.',
     )

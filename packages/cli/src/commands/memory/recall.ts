@@ -122,7 +122,7 @@ export function recall(command: Command): void {
       )
       .option(
         '--embedder <file>',
-        'module that exports an embedder, which computes missing vectors (default: that of the config)',
+        'module that exports an embedder for missing vectors (default: that of the config)',
       )
       .addOption(
         new Option(

@@ -40,7 +40,7 @@ export function attenuateWrit(command: Command): void {
   )
     .addHelpText(
       'after',
-      'Omitted terms are copied from the parent, except --max-depth, which is one less.\n' +
+      'Omitted terms are copied from the parent. Only --max-depth is one less.\n' +
         'A child that grants more than its parent is refused, and the error names the axis.',
     )
     .action(

@@ -30,7 +30,7 @@ export function abstinenceOn(
   return { last_positive, consecutive_days, tier: tierOf(consecutive_days) };
 }
 
-/** A patient's abstinence counted up to a day, which is never before the last relevant sample. */
+/** A patient's abstinence counted up to a day. The day is never before the last relevant sample. */
 export function tracked(
   { as_of: before, enrolled_at }: Pick<Patient, 'as_of' | 'enrolled_at'>,
   tests: Tests,

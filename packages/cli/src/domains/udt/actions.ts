@@ -71,7 +71,7 @@ export interface SetAsidePositive {
   reason: string;
 }
 
-// A type and not an interface: `defineDomain` requires an index signature, which only types have
+// A type and not an interface: `defineDomain` requires an index signature, and only types have one
 // implicitly.
 export type UdtActions = {
   enroll: Enroll;

@@ -119,7 +119,7 @@ describe('the coverage on a day', () => {
     [{ patient: P, day: 'today' }, 'question.day'],
     [{ patient: P, day: '2026-02-30' }, 'question.day'],
     [{ patient: P, day: '2026-03-26', known: -1 }, 'question.known'],
-  ])('%j is no question', async (question, argument) => {
+  ])('%j is not a valid question', async (question, argument) => {
     const { state } = await untilRelapse();
     expect(() => coverageOn(state, question)).toThrow(
       expect.objectContaining({ code: 'bad_argument', evidence: { argument } }),

@@ -5,7 +5,7 @@ import { addDays } from './days.ts';
 import { udtInitial } from './initial.ts';
 import type { Tier, UdtState } from './schema.ts';
 
-// Days are counted from enrolment, which is day 0. A claim is for the test of its day, the
+// Days are counted from enrolment, day 0. A claim is for the test of its day, the
 // definitive one if there are two, and expects a ruling: `ok`, or the invariant that refuses it.
 type Sample = 'presumptive' | 'presumptive+' | 'definitive' | 'definitive+' | 'definitive-';
 type Step =

@@ -1,7 +1,7 @@
 import { arg, checkArgument } from 'assize/internal/base';
 import type { Coverage, UdtState } from './schema.ts';
 
-/** The middle tier, which Agentic Redux leaves open. */
+/** The middle tier. Agentic Redux leaves it open. */
 export const MIDDLE_TIER: Coverage = { tests: 3, days: 30 };
 
 /**

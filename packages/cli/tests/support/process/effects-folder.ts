@@ -17,7 +17,7 @@ import { orders } from '../../../../../tests/support/tools/orders.ts';
 
 const root = join(import.meta.dirname, '../../../../..');
 
-/** Orders of which one that waits freezes what it would change, and nothing else. */
+/** Orders. One that waits freezes what it would change, and nothing else. */
 export const wide = defineDomain<any, any>({
   ...(orders.declared as any),
   name: 'wide',
