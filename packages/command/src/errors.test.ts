@@ -33,7 +33,7 @@ test('an error is one line for a program, and wraps to fit a terminal', () => {
   expect(said({ isTTY: true, columns: 0 })).toBe(whole);
 });
 
-test('a wait that the user interrupted is no unexpected error', async () => {
+test('a wait that the user interrupted is not an unexpected error', async () => {
   const signal = AbortSignal.abort(new Interrupted('SIGINT'));
   const error = await pause(60_000, undefined, { signal }).catch((thrown: unknown) => thrown);
   expect(said({}, error, 130)).toBe('assize: Stopped by SIGINT.\n');

@@ -164,7 +164,7 @@ export function say(
     );
 }
 
-/** The runtime's advice about keys, which names members of its options. */
+/** The runtime's advice about keys. It names members of the runtime's options. */
 const TRUST =
   'Name the key in entryKeys if you trust it, or accept unsigned entries with changeEntryKey (assize keys change).';
 const SIGN =

@@ -54,7 +54,7 @@ export type ExportedLog = Pick<LedgerStore, 'blob' | 'erasedBy'> &
 export interface Feature {
   readonly name: string;
   /**
-   * By name, in the order of the help. `GROUP NAME` is a command in a group, which can be of
+   * By name, in the order of the help. `GROUP NAME` is a command in a group. The group can be of
    * another feature. Only the command that runs is loaded.
    */
   readonly commands?: Readonly<Record<string, () => Promise<Register>>>;

@@ -13,9 +13,10 @@ import { dirname } from 'node:path';
 import { unwritable } from './file-faults.ts';
 
 /**
- * Writes a new file, or replaces an existing one. The content goes to a file next to it, which is
- * then renamed. A full disk or a power failure leaves the old content whole. A path that is not a
- * regular file, such as a pipe, is written directly. `most`: the rights that the file has at most.
+ * Writes a new file, or replaces an existing one. The content goes to a file next to it. That file
+ * is then renamed. A full disk or a power failure leaves the old content whole. A path that is not
+ * a regular file, such as a pipe, is written directly. `most`: the rights that the file has at
+ * most.
  *
  * @throws CliError
  */

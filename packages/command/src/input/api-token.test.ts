@@ -38,6 +38,6 @@ test.each([0o644, 0o640, 0o602])('a file of the mode %o is refused', (mode) => {
   );
 });
 
-test('a missing file is told with what makes it', () => {
+test('the error about a missing file names the command that makes it', () => {
   expect(() => apiToken('/nowhere/agent.token')).toThrow('assize token create');
 });

@@ -4,8 +4,8 @@ import { isSystemFault, unreadable } from '../files/file-faults.ts';
 import { whileBlocked } from '../terminal/interrupt.ts';
 
 /**
- * The token of a client of the API. It is never an argument, which other users of the machine can
- * read, and its file is not readable for them either.
+ * The token of a client of the API. It is never an argument, because other users of the machine can
+ * read arguments. Its file is not readable for them either.
  *
  * @throws CliError `usage`, `unreadable_file`
  */

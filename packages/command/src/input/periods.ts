@@ -6,7 +6,7 @@ import { InvalidArgumentError } from 'commander';
 
 /** For the help of commands that accept instants of facts. */
 export const INSTANT_HELP =
-  'An instant is 2026-03-01T09:00:00Z, or a day such as 2026-03-01, which means its start in UTC. A period excludes its end.';
+  'An instant is 2026-03-01T09:00:00Z, or a day such as 2026-03-01 for its start in UTC. A period excludes its end.';
 
 /** An instant, or the start of a day in UTC. */
 export function instantOrDay(text: string): Instant {

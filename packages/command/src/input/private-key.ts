@@ -5,7 +5,7 @@ import { anchorsPath, readAnchors } from '../store/anchors.ts';
 import { anchoredRoot } from '../store/root-key.ts';
 
 /**
- * The private key in a file of 64 hex digits, which signs writs. A public key has the same form,
+ * The private key in a file of 64 hex digits. It signs writs. A public key has the same form,
  * and would sign writs that no principal owns. A key in `publicKeys` is therefore refused.
  *
  * @throws CliError

@@ -36,7 +36,7 @@ export function withTerms(command: Command, absent: string): Command {
   return command
     .option(
       '--subject <principal>',
-      'holder of the writ: a public key, which can delegate it, or any name',
+      'holder of the writ: a public key (it can delegate the writ), or any name',
     )
     .option('--trajectory <name>', `the only trajectory in which it is valid (default: ${absent})`)
     .addOption(repeatable('--action <pattern>', 'granted action, such as spend or book:*'))

@@ -42,7 +42,7 @@ export function withFactAuthority(command: Command): Command {
       )
       .option(
         '--key <file>',
-        'or the private key of an anchor, which signs a short-lived writ (default: the root key of the store)',
+        'or the private key of an anchor, to sign a short-lived writ (default: the root key of the store)',
       )
       .option('--principal <name>', 'without --writ: the asserting principal', 'operator'),
   );

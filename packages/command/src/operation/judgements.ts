@@ -18,7 +18,10 @@ const statementForm = z
   .meta({ id: 'ForeseenStatement', description: 'A statement of facts that an action makes.' });
 
 const change = {
-  changes: z.array(patchForm).optional().describe('absent for an agent, which sees its own slices'),
+  changes: z
+    .array(patchForm)
+    .optional()
+    .describe('absent for an agent: it sees only its own slices'),
   calls: z.array(z.strictObject({ tool: z.string(), input: json })),
   statements: z.array(statementForm),
   cost: z.record(z.string(), z.number()),

@@ -22,7 +22,7 @@ export function makerOf({ name, method, tokenBy = [] }: Caller): TokenMaker {
   return { principals: [name, ...tokenBy], method };
 }
 
-/** A bearer token without its secret, which only its holder has. */
+/** A bearer token without its secret. Only its holder has the secret. */
 export interface TokenRow {
   readonly id: string;
   readonly principal: string;
@@ -63,7 +63,7 @@ export class Tokens {
     this.#random = random;
   }
 
-  /** Makes a token and returns its text, which cannot be shown again. */
+  /** Makes a token and returns its text. The text cannot be shown again. */
   async create(
     terms: Omit<TokenRow, 'id'>,
   ): Promise<{ readonly token: string; readonly row: TokenRow }> {

@@ -74,7 +74,7 @@ export function requireAnchored(
   if (readAnchors(storeUrl, file).includes(issuer)) return;
   throw new CliError(
     'usage',
-    `The writ of ${writ.subject} has the root key ${issuer}, which is not in ${file ?? anchorsPath(storeUrl) ?? 'the anchors'}. Pass a writ of this store, or name its anchors with --anchors FILE.`,
+    `The writ of ${writ.subject} has the root key ${issuer}, but ${file ?? anchorsPath(storeUrl) ?? 'the anchors'} does not. Pass a writ of this store, or name its anchors with --anchors FILE.`,
   );
 }
 

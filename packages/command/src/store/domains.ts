@@ -29,7 +29,7 @@ function unlessReplaced(shipped: readonly Domain[]): readonly Domain[] {
 }
 
 /**
- * The domains of recorded runs without a policy, and after them those of `loadDomains`, which have
+ * The domains of recorded runs without a policy, and after them those of `loadDomains`. Both have
  * the same names.
  *
  * @throws CliError; DuplicatePackageError `duplicate_package`

@@ -65,7 +65,7 @@ export function warnOfUnknownActions(path: string, { name, actions }: Domain): v
 const BUILT_IN = 'assize.';
 
 /**
- * The policy of the config, which is a policy or names the file of one.
+ * The policy of the config: a policy, or the name of its file.
  *
  * @throws CliError
  */

@@ -5,7 +5,10 @@ import { divertPrints } from '../terminal/output.ts';
 /** The configuration that the running command uses. A process runs one command at a time. */
 let current: ResolvedConfig | undefined;
 
-/** The configuration of the project. Undefined if there is no config file, or none is used. */
+/**
+ * The configuration of the project. Undefined if there is no config file, or the command does not
+ * use it.
+ */
 export function project(): ResolvedConfig | undefined {
   return current;
 }

@@ -5,7 +5,7 @@ import { readText } from '../files/input-file.ts';
 
 export const recoveryKeyOption: Option = new Option(
   '--recovery-key <file>',
-  'secret of the processes that call tools, which authenticates their effect log',
+  'secret of the processes that call tools; it authenticates their effect log',
 ).env('ASSIZE_RECOVERY_KEY');
 
 /** The option of a command that recovers transactions. */

@@ -21,8 +21,8 @@ export function rootKeyInEnvironment(storeUrl: string): RootKey | undefined {
 }
 
 /**
- * The root key of a store, which is created beside a SQLite file if there is none. Its public key
- * becomes an anchor of the store.
+ * The root key of a store. A missing key is created beside a SQLite file. Its public key becomes an
+ * anchor of the store.
  *
  * @throws ConfigError `root_key_missing`, `bad_key`, `bad_config`
  */

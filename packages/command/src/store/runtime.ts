@@ -86,7 +86,7 @@ export function runtimeKeys({
   };
 }
 
-/** The runtime over a store for reads, which need neither domains nor anchors. */
+/** The runtime over a store for reads. Reads need neither domains nor anchors. */
 export function readingAssize(store: Store, embedder?: Embedder): Assize {
   const anchors = [generateKeys().publicKey];
   return new Assize({ store, domains: [], anchors, ...(embedder && { memory: { embedder } }) });

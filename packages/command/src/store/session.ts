@@ -121,7 +121,7 @@ function givenAgain(command: Command): string {
     .join('');
 }
 
-/** The store's message names modes, which the command line does not have. */
+/** The store's message names modes. The command line does not have them. */
 function inOurWords(error: unknown): unknown {
   if (!isAssizeError(error, 'store_not_found')) return error;
   return missingStore(String(error.evidence['path']), error);

@@ -70,7 +70,7 @@ const NAMED = 3;
 /** Whether this process waits for another process. It runs one command at a time. */
 let waitsElsewhere = false;
 
-/** The same store, which prints that it waits for another process's effects. */
+/** The same store. It prints that it waits for another process's effects. */
 export function reportingWaits<S extends Store>(store: S, waitSeconds: number): S {
   const said =
     (wait: (...given: any[]) => Promise<unknown>) =>
@@ -129,7 +129,7 @@ function saysWhatItWaitsFor(assize: Assize, tools: readonly Tool[]): () => void 
   let isOver = false;
   const look = (ms: number): void => {
     timer = setTimeout(async () => {
-      // An error here also affects the awaited work, which reports it.
+      // An error here also affects the awaited work, and that work reports it.
       await say().catch(() => undefined);
       if (!isOver) look(SAID_AGAIN_MS);
     }, ms);

@@ -2,8 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EntryRow, LedgerStore, LogStore } from 'assize/internal/ledger';
 
 /**
- * The same store, with reads that Ctrl-C can interrupt. Each page first yields to the event loop,
- * which a replay of cached pages would otherwise never do. An interruption ends the work. Reports
+ * The same store, with reads that Ctrl-C can interrupt. Each page first yields to the event loop:
+ * a replay of cached pages would otherwise never do so. An interruption ends the work. Reports
  * the number of entries read.
  */
 export function watchedStore<S extends LedgerStore & LogStore>(

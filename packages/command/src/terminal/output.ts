@@ -22,7 +22,7 @@ export interface Column {
   readonly align?: 'left' | 'right';
   /**
    * On a terminal that is too narrow, the column is absent, its times have no year and no seconds,
-   * or its texts, which have no colors, end with an ellipsis.
+   * or its texts end with an ellipsis. Texts that are cut have no colors.
    */
   readonly narrow?: 'drop' | 'time' | 'cut';
 }
@@ -157,7 +157,7 @@ export async function flushed(): Promise<void> {
 }
 
 /**
- * Writes a complete text. A file is written without the stream, which writes once and reports a
+ * Writes a complete text. A file is written without the stream: a stream writes once and reports a
  * partial write as complete. Returns false if the reader is slower.
  *
  * @throws OutputUnwritable
