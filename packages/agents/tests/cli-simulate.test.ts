@@ -167,7 +167,7 @@ describe('variants', () => {
     expect(bytes().equals(before)).toBe(true);
   });
 
-  test('equal to the record are told to be so, with the calls of the record', async () => {
+  test('variants equal to the record say so, with the calls of the record', async () => {
     const { code, out } = await assize('t', 'desk.ts', ...given);
     expect(out).toContain('desk has the rulings of the record.');
     expect([code, out]).toEqual([0, expect.stringMatching(/^desk +(done|limit) /m)]);
@@ -304,7 +304,7 @@ describe('variants', () => {
     );
   });
 
-  test('with names that fit nothing are compared, and the user is told', async () => {
+  test('names that fit nothing are compared, with a note to the user', async () => {
     const strange = ['--policy', 'strange.json', '--simulators', 'strange-calls.json'];
     const { code, err } = await assize(
       't',

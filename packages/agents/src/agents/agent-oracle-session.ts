@@ -41,8 +41,8 @@ export interface Invocation {
 
 /**
  * Maximum number of questions of one invocation, and the distance between the ordinals of
- * consecutive invocations. A question's position therefore does not depend on earlier questions,
- * which are unknown after a crash.
+ * consecutive invocations. A question's position therefore does not depend on earlier questions:
+ * they are unknown after a crash.
  */
 export const QUESTIONS_MAX = 65_536;
 

@@ -37,7 +37,7 @@ export interface Invoking extends Omit<Invocation, 'agent'> {
  * and changes only the oracle log (Proposition 1).
  *
  * An unanswered question ends the decision, even if the agent handled the error, because no record
- * has the failure. A failure that an agent must react to is an answer, which `call` returns.
+ * has the failure. A failure that an agent must react to is an answer that `call` returns.
  *
  * @throws AgentError `function_failed`; RuntimeError `bad_intent` for a name of a question; the
  * errors of a `call`; OracleError, `oracle_miss` in a replay; the errors of the agent

@@ -24,7 +24,7 @@ import { TemporaryStore } from 'assize/internal/stores';
 import { AgentError } from './errors.ts';
 
 /**
- * The ledger to replay, which is not written. If agents assert facts, it needs the claim key of the
+ * The ledger to replay. It is not written. If agents assert facts, it needs the claim key of the
  * recorded run and all trajectories that changed the same partitions. A store made from an export
  * lacks that key.
  */

@@ -11,7 +11,7 @@ import { operator, runtimeOver, writFor } from '../../../../tests/support/ledger
 import { type Agent, type RunReplay, replayRun, type Turn, turnKey } from './index.ts';
 import { recordedTimeout } from './replay.ts';
 
-/** One recorded run, which every case alters. */
+/** One recorded run. Every case alters it. */
 let store: MemoryStore;
 let agents: Agent[];
 /** Keys in the order in which a replay reads them first. */
@@ -76,7 +76,7 @@ async function recordedTurns(): Promise<Turn[]> {
   return rows.map((row) => JSON.parse((row as OracleRow).answer));
 }
 
-/** Another value for a member of a turn, which it might have. */
+/** Another value that a member of a turn might have. */
 function other(turn: Turn, member: string): unknown {
   if (member === 'at') return addMicros(turn.at, 1);
   if (member === 'agent') return (turn as { agent: string }).agent === 'wren' ? 'chad' : 'wren';
@@ -306,7 +306,7 @@ test('erased answers end a replay at the first turn needing one; turns stay', as
   });
 });
 
-test('the time limit is the longest of the requests, which rules only shorten', () => {
+test('the time limit is the longest of the requests; rules only shorten it', () => {
   const asked = (expires?: string) => ({
     entry: {
       payload: {

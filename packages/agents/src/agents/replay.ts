@@ -176,7 +176,7 @@ class Replay {
       ...(policy && { policy }),
       ...(signer && { signer }),
       // No listener of the recorded runtime is called.
-      // Without the listeners, which heard of the proposals when they were recorded.
+      // Without the listeners: they heard of the proposals when these were recorded.
       approvals: {
         timeoutMs: approvals?.timeoutMs ?? recordedTimeout(entries),
         ...(approvals?.maxPending !== undefined && { maxPending: approvals.maxPending }),
@@ -286,7 +286,7 @@ class Replay {
         return this.#differs(
           recorded,
           'slice',
-          `it was invoked on the head ${turn.invoked}, which is missing`,
+          `it was invoked on the missing head ${turn.invoked}`,
           error,
         );
       return this.#differs(recorded, kind, messageOf(error), error);

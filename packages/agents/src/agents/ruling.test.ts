@@ -11,7 +11,7 @@ import { Bank, LIMIT, payments } from '../../../../tests/support/tools/bank.ts';
 import { type Agent, type LastRuling, replayRun, runAgents } from './index.ts';
 import { toldRuling } from './turn-ruling.ts';
 
-/** A clerk that pays the amounts in order, and notes what it is told. */
+/** A clerk that pays the amounts in order, and notes what it learns. */
 function clerkOf(amounts: readonly unknown[], seen: (LastRuling | null)[]): Agent {
   let next = 0;
   return {

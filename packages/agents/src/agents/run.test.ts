@@ -189,7 +189,7 @@ describe('a run', () => {
     expect(canonicalize(heard[0] as Json)).not.toBe(canonicalize(heard[1] as Json));
   });
 
-  test('each decision asks its question anew; an answer may fill the log limit', async () => {
+  test('each decision asks its question again; an answer may fill the log limit', async () => {
     const { run, replay, store, model } = await desk();
     const agent = writer(async ({ drafts }, oracle) => {
       const request = 'how long?';
@@ -224,7 +224,7 @@ describe('a run', () => {
     });
   });
 
-  test('an abort ends it during a decision, which records and asks nothing more', async () => {
+  test('an abort during a decision ends the run, which records and asks no more', async () => {
     const { run, model, store } = await desk();
     const aborting = new AbortController();
     const going = Promise.withResolvers<void>();
@@ -400,7 +400,7 @@ describe('arbitration', () => {
     });
   });
 
-  test('of agents that decide at once is the order in which they have decided', async () => {
+  test('concurrent agents are recorded in the order in which they decide', async () => {
     const { run, replay } = await desk();
     const gates = new Map<string, () => void>();
     const gate = (name: string) =>

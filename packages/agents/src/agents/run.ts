@@ -69,7 +69,7 @@ export interface RunOptions {
 }
 
 /**
- * Chooses the next agent (Definition A.31). It must ask the oracle for inputs besides its
+ * Chooses the next agent (Definition A.31). It must ask the oracle for inputs other than its
  * arguments, so that it repeats the choice after a crash.
  */
 export type Arbiter = (candidates: readonly string[], at: Arbitration) => string | Promise<string>;
@@ -129,9 +129,9 @@ export async function runAgents(
 
 /** The recorded turns before a run in a copy of its trajectory. */
 export interface EarlierTurns {
-  /** The time and the randomness of a turn, which a run of its own reads from clock and random. */
+  /** The time and the randomness of a turn. A separate run reads them from clock and random. */
   readonly placeOf: (turn: number) => Pick<TurnPlace, 'at' | 'seed'>;
-  /** The pending proposal that blocked the proposal of a turn, which no entry has. */
+  /** The pending proposal that blocked the proposal of a turn. No entry has it. */
   readonly frozenBy: ReadonlyMap<number, Hash>;
 }
 

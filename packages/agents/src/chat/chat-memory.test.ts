@@ -162,7 +162,7 @@ describe('remember', () => {
     await memory.repair(facts[0]!, { apply: true });
     expect(await repeated('3', 'Rome', '2024-01-01')).toEqual({ withdrawn: 1 });
     const again = [{ ...LIVES, object: 'Rome', from: '2024-01-01', to: '2025-01-01' }];
-    // Oslo, which Rome alone had displaced, was believed again.
+    // Only Rome had displaced Oslo, so Oslo was believed again.
     expect(sums(await memory.remember([say('3 again')], { facts: again }))).toEqual({ changed: 1 });
     expect(await repeated('3', 'Rome', '2024-01-01')).toEqual({ duplicates: 1 });
     const own = world.trajectory.memory({ space: 'chat', writ: writFor('ops') });
@@ -308,7 +308,7 @@ describe('aliases', () => {
     });
   });
 
-  test('an alias declared later joins the facts of both names, and is no change', async () => {
+  test('an alias declared later joins the facts of both names without a change', async () => {
     const { chat } = await chatWorld();
     const memory = chat();
     await memory.remember([say('1')], { facts: [LIVES] });
@@ -595,7 +595,7 @@ describe('repair', () => {
       facts: [likes('cake'), likes('jam')],
       basedOn: tea.observations,
     });
-    // The message of tea also states milk, which stays.
+    // The message of tea also states milk. Milk stays.
     const done = await memory.repair(tea.facts[0]!, { apply: true });
     expect(objects(done.withdrawn).sort()).toEqual(['cake', 'jam', 'tea']);
     expect(done.ruling).toMatchObject({ ruling: 'committed' });

@@ -50,8 +50,8 @@ export interface ChatWorld {
   /** Absent: the shared facts of all trajectories, to read. */
   readonly trajectory?: Trajectory;
   /**
-   * For `assize.believe` on `memory:SPACE:**` of the spaces, which are also those to read. Without
-   * a writ nothing is recorded, and `mayRead` names the spaces to read.
+   * For `assize.believe` on `memory:SPACE:**` of the spaces. These are also the spaces to read.
+   * Without a writ nothing is recorded, and `mayRead` names the spaces to read.
    */
   readonly writ?: Hash | Writ | WritChain;
 }
@@ -63,7 +63,7 @@ export interface ChatMemoryOptions {
   readonly theta?: ExtractionTerms['theta'];
   /** The space of calls that name neither a space nor a user. Default: `chat`. */
   readonly space?: string;
-  /** Names that mean one thing, besides those that the ledger has. */
+  /** Names that mean one thing, in addition to those that the ledger has. */
   readonly aliases?: DeclaredAliases;
   /**
    * The effect of a user's statement on a fact of another user: it stays beside the fact and

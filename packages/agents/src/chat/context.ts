@@ -2,7 +2,7 @@ import type { StatementAuthor } from 'assize/internal/kernel';
 import { OPEN_END, OPEN_START } from 'assize/internal/memory';
 import { ChatMemoryError } from './errors.ts';
 
-/** A fact, as far as a prompt shows it. */
+/** The part of a fact that prompts show. */
 export interface ContextFact {
   readonly id: string;
   readonly space: string;

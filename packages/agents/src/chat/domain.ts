@@ -57,7 +57,7 @@ const OPTIONS = arg.options<ChatDomainOptions>({
 });
 
 /**
- * A domain for `chatMemory`: predicates, names that mean one thing, and no rules besides those of
+ * A domain for `chatMemory`: predicates, names that mean one thing, and only the rules of
  * the memory. An alias that contradicts another one waits for a person.
  *
  * @throws KernelError `invalid_domain`; ArgumentError `bad_argument`

@@ -8,7 +8,7 @@
  * another line of it. The pages of one recall are as of one time and name no version twice. A space
  * is read only if the writ covers it.
  *
- * Never: a channel besides proposals under the writ. A model's answer is data.
+ * Never: a channel other than proposals under the writ. A model's answer is data.
  */
 export type { ChatFact } from './chat-fact.ts';
 export {

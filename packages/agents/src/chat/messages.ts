@@ -22,7 +22,7 @@ export interface ChatMessage {
   readonly id?: string;
   /** The time of writing, in any form of `Time`. Default: that of the call. */
   readonly at?: Time;
-  /** Noted on each fact of the message, besides the metadata of the call. */
+  /** Noted on each fact of the message, in addition to the metadata of the call. */
   readonly metadata?: StatementMetadata;
 }
 

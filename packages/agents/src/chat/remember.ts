@@ -258,7 +258,7 @@ async function factsOf(
     });
     return { ...read, observations: observed() };
   } catch (error) {
-    // No fact is valid. The error names the first violation, which is given for all.
+    // No fact is valid. The error names the first violation. All facts get it.
     if (!isInstance(error, ExtractionError) || error.code !== 'bad_extraction') throw error;
     const { wrong } = error.evidence as { readonly wrong: string };
     return {
@@ -269,7 +269,7 @@ async function factsOf(
   }
 }
 
-/** The predicates, and each declared alias of one, which a fact may use in its place. */
+/** The predicates, and the declared aliases that a fact may use in their place. */
 function withAliases(
   predicates: MemorySpec['predicates'],
   aliases: SpaceAliases,

@@ -5,7 +5,7 @@ import { arg, checkArgument } from 'assize/internal/base';
  * and so does its leading space; every other ASCII character takes one. Text beyond ASCII takes its
  * bytes in UTF-8. Prose takes fewer tokens in a usual tokenizer, and letters without sense more.
  * Where a budget must hold, pass `countTokens`: the tokenizer of the model, or the bytes of the
- * text in UTF-8, which no byte-level tokenizer exceeds.
+ * text in UTF-8: no byte-level tokenizer exceeds these.
  *
  * @throws ArgumentError `bad_argument`
  */

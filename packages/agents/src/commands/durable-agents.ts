@@ -17,8 +17,8 @@ interface Given {
 const VERSION_LENGTH = 12;
 
 /**
- * The agents of a file for durable runs. Their name is the name of the file without its ending, by
- * which records name them. Their version is a hash of the file.
+ * The agents of a file for durable runs. Records name them by
+ * the name of the file without its ending. Their version is a hash of the file.
  */
 export function durableAgents(file: AgentsFile, { model, writs }: Given): DurableAgents {
   const { path, domain } = file;

@@ -76,7 +76,7 @@ async function list(
   return EXIT.ok;
 }
 
-/** A command on one run, which prints the record. */
+/** A command on one run. It prints the record. */
 function onRun(
   mode: 'readonly' | 'existing',
   work: (records: RunRecords, trajectoryId: string) => Promise<DurableRun>,
@@ -107,7 +107,7 @@ function runLines(run: DurableRun) {
   return [
     line`${trajectoryId} ${runStatus(run)}`,
     line`agents ${agents}, tenant ${tenant}, ${turns} of at most ${counted(turnsMax, 'turn')}`,
-    line`begun ${shortTime(created)}, changed ${shortTime(updated)}`,
+    line`started ${shortTime(created)}, changed ${shortTime(updated)}`,
     ...versions.map(
       (each) => line`from turn ${each.turn}: agents ${each.agents}, domain ${each.domain}`,
     ),

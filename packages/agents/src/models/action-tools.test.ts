@@ -71,7 +71,7 @@ test('names that providers refuse or that meet are made apart', () => {
   ]);
 });
 
-test('arguments that are no object are wrapped, and unwrapped', () => {
+test('arguments that are not an object are wrapped, and unwrapped', () => {
   const tools = actionTools(odd, 'one');
   const schema = tools.tools[3]!.input as any;
   expect(schema).toMatchObject({ type: 'object', required: ['value'] });
@@ -85,6 +85,6 @@ test('arguments that are no object are wrapped, and unwrapped', () => {
   expect(decide('wait_2', {})).toBe('wait');
 });
 
-test('a default is no required argument of a tool', () => {
+test('an argument with a default is not required', () => {
   expect((actionTools(odd, 'one').tools[4]!.input as any).required).toBeUndefined();
 });

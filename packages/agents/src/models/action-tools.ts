@@ -10,7 +10,7 @@ export interface ActionTools {
   readonly meanings: ReadonlyMap<string, ToolMeaning>;
 }
 
-/** `isWrapped`: the arguments are in the member `value`, because they are no object. */
+/** `isWrapped`: the arguments are in the member `value`, because they are not an object. */
 export type ToolMeaning =
   | { readonly action: string; readonly isWrapped: boolean }
   | { readonly action?: undefined; readonly decision: 'wait' | 'done' };

@@ -113,7 +113,7 @@ function callOptions({ system, messages, tools, temperature, maxTokens }: ChatRe
   };
 }
 
-/** Reads an `APICallError`, which a provider throws. Its message may quote a secret. */
+/** Reads an `APICallError` that a provider throws. Its message may quote a secret. */
 function errorOf({ provider }: AiSdkLanguageModel, cause: unknown): ModelError {
   const { statusCode, responseHeaders } = (cause ?? {}) as {
     readonly statusCode?: unknown;

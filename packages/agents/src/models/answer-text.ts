@@ -18,7 +18,7 @@ export function callOf(name: string, args: unknown): ChatCall {
   return unreadableCall(name, args);
 }
 
-/** Some providers give the arguments as a value, which can have numbers that the log refuses. */
+/** Some providers give the arguments as a value. It can have numbers that the log refuses. */
 function givenCall(name: string, args: unknown): ChatCall {
   try {
     return { name, input: copyJson(args, { foreign: true }) };

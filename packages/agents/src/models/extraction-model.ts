@@ -19,8 +19,8 @@ const OPTIONS = arg.options<ExtractionModelOptions>({
 });
 
 /**
- * A model for `extractFacts` and `assertMessages`, which read the answer whatever is around its
- * object. Pass `theta: { model_version: model.id }` beside it.
+ * A model for `extractFacts` and `assertMessages`. They read the answer whatever is around its
+ * object. Also pass `theta: { model_version: model.id }`.
  *
  * @throws ArgumentError `bad_argument`. The function: ModelError, also `token_limit` and
  * `content_filtered`

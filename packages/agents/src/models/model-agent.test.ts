@@ -136,7 +136,7 @@ test.each(['openai', 'anthropic'] as const)(
   },
 );
 
-test('a refused model is told why, as data, with the place in its arguments', async () => {
+test('a refused model learns why, as data, with the place in its arguments', async () => {
   const { run, replay, trajectory } = await desk();
   const model = await provider([
     completion([pay('c1', 'ten')]),
@@ -174,7 +174,7 @@ test('a refused model is told why, as data, with the place in its arguments', as
   expect(await replay(agentOf(model))).toMatchObject({ same: true, headId: trajectory.head });
 });
 
-test('an escalated model is told so; a frozen one goes on after the decision', async () => {
+test('an escalated model learns so; a frozen one goes on after the decision', async () => {
   const { run, replay, trajectory } = await desk({ counsel: () => ({ do: 'later' }) });
   const model = await provider([completion([pay('c1', 600)]), completion([pay('c1', 1)])]);
   expect((await run(agentOf(model))).ended).toBe('pending');
@@ -372,7 +372,7 @@ test.each<[string, object]>([
   ['an action of no role', { actions: ['pay', 'steal'] }],
   ['no attempts', { attempts: 0 }],
   ['too many attempts', { attempts: 11 }],
-])('%s is refused at once', (_, wrong) => {
+])('%s is refused immediately', (_, wrong) => {
   const model: ChatModel = { id: 'x', ask: () => Promise.reject(new Error('asked')) };
   expect(() => agentOf(model, wrong)).toThrow(
     expect.objectContaining({

@@ -36,7 +36,7 @@ const OPTIONS = arg.options<OpenAiCompatibleOptions>({
 });
 
 /**
- * A model behind the chat completions API of OpenAI, which many providers and local servers speak.
+ * A model behind the chat completions API of OpenAI. Many providers and local servers speak it.
  * Answers are not streamed.
  *
  * @throws ModelError `bad_argument`; ArgumentError `bad_argument`

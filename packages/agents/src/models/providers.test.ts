@@ -182,7 +182,7 @@ describe.each(PROVIDERS)('$protocol', ({ protocol, model, answer, overloaded }) 
     expect([stub!.requests.length, waits]).toEqual([3, [250, 250]]);
   });
 
-  test('a wait longer than allowed ends at once', async () => {
+  test('a wait longer than allowed ends immediately', async () => {
     const limited = { status: 429, headers: { 'retry-after': '61' } };
     await expect(ask([limited])).rejects.toMatchObject({
       code: 'rate_limited',

@@ -10,8 +10,8 @@ export interface RetryOptions {
    */
   readonly retries?: number;
   /**
-   * The longest wait before a repetition. If the provider asks for more, the request fails at once.
-   * Default: 60,000.
+   * The longest wait before a repetition. If the provider asks for more, the request fails
+   * immediately. Default: 60,000.
    */
   readonly retryWaitMaxMs?: number;
   /** Waits between two requests. For tests. Default: the system's timer. */

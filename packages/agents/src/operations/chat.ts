@@ -90,7 +90,7 @@ const remember = operation({
   method: 'post',
   path: '/v1/trajectories/{trajectory}/chat/remember',
   summary:
-    'Record the facts of messages, which the model of the server reads, or the caller gives.',
+    'Record the facts of messages. The model of the server reads them, or the caller gives them.',
   kinds: ['agent'],
   params: trajectoryParams,
   body: rememberBody,

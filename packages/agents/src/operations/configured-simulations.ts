@@ -37,7 +37,8 @@ export const SIMULATED_ENTRIES_MAX = 20_000;
 
 /**
  * The simulations of the configuration, over the store of the server. Each runs in memory, within a
- * time, and a few at once. The store is only read, and no function of a tool that acts is called.
+ * time, and a few concurrently. The store is only read, and no function of a tool that acts is
+ * called.
  */
 export class Simulations {
   readonly #options: SimulationsOptions;
@@ -154,7 +155,7 @@ export class Simulations {
   }
 
   /**
-   * The same without the texts of errors that agents, models and simulators threw, which can quote
+   * The same without the texts of errors that agents, models and simulators threw: they can quote
    * a secret. The log of the server gets the first one of each variant.
    */
   #withoutTexts(name: string, simulation: Simulation): Simulation {
@@ -194,7 +195,7 @@ function withoutStop(text: string): string {
 
 const RETRY_SECONDS = 5;
 
-/** A number of works at once. A further one is refused, because its caller can ask again. */
+/** A limited number of concurrent works. A further one is refused: its caller can ask again. */
 class Slots {
   readonly #limit: number;
   #used = 0;
@@ -216,7 +217,7 @@ class Slots {
     if (this.#used >= this.#limit)
       throw new ServerError(
         'too_busy',
-        `The server has ${this.#limit} simulations in progress, the most at once. Wait ${RETRY_SECONDS} s, and repeat the request.`,
+        `The server already has ${this.#limit} simulations in progress, the most allowed. Wait ${RETRY_SECONDS} s, and repeat the request.`,
         { evidence: { retry_after: RETRY_SECONDS }, retryable: true },
       );
     this.#used += 1;

@@ -113,7 +113,7 @@ const recordedForm = z
     }),
     calls: z.record(z.string(), count),
     spent: amounts,
-    left_out: count.describe('entries of other writers, which the branches do not have'),
+    left_out: count.describe('entries of other writers; the branches do not have them'),
   })
   .meta({ id: 'SimulatedRecord', description: 'The record after the shared entry.' });
 

@@ -35,7 +35,7 @@ const list = operation({
   },
 });
 
-/** The parts of a simulation that are no code. */
+/** The parts of a simulation that are not code. */
 function shown({ description, domain, variants, limits }: ResolvedSimulation) {
   return {
     ...(description !== undefined && { description }),

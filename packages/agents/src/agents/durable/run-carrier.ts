@@ -107,9 +107,9 @@ export class RunCarrier {
   }
 
   /**
-   * Advances a run until it ends or waits, and returns its record. Returns at once if the run has
-   * ended, or if another process has its lease. An error of the agents or of a call is recorded,
-   * and not thrown. After the abort of the signal the run is ready for another process.
+   * Advances a run until it ends or waits, and returns its record. Returns immediately if the run
+   * has ended, or if another process has its lease. An error of the agents or of a call is
+   * recorded, and not thrown. After the abort of the signal the run is ready for another process.
    *
    * @throws RunError `not_found`, `damaged`; the errors of the store; ArgumentError `bad_argument`
    */
@@ -331,7 +331,7 @@ export class RunCarrier {
     return { ...failure, message: message.slice(0, 1_000) };
   }
 
-  /** Names the versions of changed agents, which may be the cause of an error. */
+  /** Names the versions of changed agents: they may be the cause of an error. */
   #changeOf({ agents, versions }: DurableRun): string {
     const [last, now] = [versions.at(-1)?.agents, this.#agents.get(agents)?.version];
     if (last === undefined || last === now) return '';

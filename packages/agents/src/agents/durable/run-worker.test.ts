@@ -65,7 +65,7 @@ test('a run parks for its approval and its timer, and ends', async () => {
 
 test('two workers on the same runs make each turn and call once', async () => {
   const names = Array.from({ length: 6 }, (_, n) => `e${n}`);
-  // A lease that is over at once lets both workers advance every run.
+  // A lease that is over immediately lets both workers advance every run.
   const { store, assize, worker, paid, pay, domain } = await office(
     { leaseMs: 1, concurrency: 6, perTenant: 6 },
     names,
@@ -83,7 +83,7 @@ test('two workers on the same runs make each turn and call once', async () => {
   expect(paid.toSorted()).toEqual(names);
 });
 
-test('a cancelled run that waits ends at once, and its proposal stays open', async () => {
+test('a cancelled run that waits ends immediately; its proposal stays open', async () => {
   const { worker, assize, paid } = await office();
   working(worker);
   await until(() => statusOf(worker), 'waiting');
@@ -168,7 +168,7 @@ test('a run fails after several failures, and can be retried', async () => {
   });
 });
 
-test('an error that no repetition can mend fails the run at once', async () => {
+test('an error that no repetition can fix fails the run immediately', async () => {
   const agents: DurableAgents = {
     ...CLERKS,
     agents: [{ ...clerk('e1'), decide: () => 'perhaps' as never }],
@@ -236,7 +236,7 @@ test('a trajectory has one run, of one list of agents and one tenant', async () 
   expect(await allOf(records.list({ ended: true }))).toMatchObject([{ trajectoryId: 'e1' }]);
 });
 
-test('a row that is no run is an error with its trajectory', async () => {
+test('a row that is not a run is an error with its trajectory', async () => {
   const { worker, store } = await office({}, []);
   await store.sidePut([
     { kind: 'run/open', key: 'e1', expected: null, body: '{"agents":"clerks"}' },

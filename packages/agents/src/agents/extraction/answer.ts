@@ -76,7 +76,7 @@ export function answerForm(messages: number, { predicates, subjects }: CheckedTe
 const ENVELOPE = z.strictObject({ facts: z.array(z.unknown()).max(STATEMENTS_MAX) });
 
 /**
- * A longer name exceeds 512 characters after composition, which shortens a text at most to a
+ * A longer name exceeds 512 characters after composition: that shortens a text at most to a
  * quarter. Composition of longer texts can take too long.
  */
 const COMPOSED_MAX = 2_048;

@@ -473,7 +473,7 @@ describe('a message', () => {
 });
 
 describe('by the oracle log', () => {
-  test('equal messages reuse logged answers, also in replay; others ask anew', async () => {
+  test('equal messages reuse logged answers, also in replay; others ask again', async () => {
     const store = new MemoryStore();
     const model = answering('no', FACTS);
     const first = await extractFacts(MESSAGES, terms(model, { oracle: logOf(store) }));

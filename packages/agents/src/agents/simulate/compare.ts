@@ -26,7 +26,7 @@ export interface RecordedSummary {
   /** Calls by tool. */
   readonly calls: { readonly [tool: string]: number };
   readonly spent: Amounts;
-  /** Entries of other writers, which the branches do not have. */
+  /** Entries of other writers. The branches do not have them. */
   readonly leftOut: number;
 }
 

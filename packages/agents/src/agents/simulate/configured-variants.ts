@@ -12,7 +12,7 @@ import type { SimulationGiven } from './simulation-given.ts';
 
 /**
  * The variants of a configured simulation, each agent with its writ. The message of an error has no
- * text of the project's code, which may quote a secret; its cause has.
+ * text of the project's code: it may quote a secret. Its cause has the text.
  *
  * @throws ConfigError `bad_simulation`; DuplicatePackageError `duplicate_package`
  */

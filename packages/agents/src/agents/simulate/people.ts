@@ -70,7 +70,7 @@ function asRecorded(
     const { id } = open;
     const key = await keyOf(open);
     const same = left.findIndex(({ pending }) => pending === id);
-    // An equal proposal at another place is decided at once, as the record decided it in the end.
+    // An equal proposal at another place is decided immediately, as the record decided it finally.
     const equal = left.findIndex(
       ({ proposal, decision }) => proposal === key && decision.do !== 'later',
     );

@@ -29,7 +29,7 @@ export interface Production {
   /** All turns of its run, and the number of the first ones that the branches share. */
   readonly turns: readonly RecordedTurn[];
   readonly sharedTurns: number;
-  /** By shared turn: the proposal that blocked that of the turn, which no entry has. */
+  /** By shared turn: the proposal that blocked that of the turn. No entry has it. */
   readonly frozenBy: ReadonlyMap<number, Hash>;
   /** The decisions about pending proposals, in order. */
   readonly counsel: readonly RecordedCounsel[];
@@ -41,7 +41,7 @@ export interface Production {
   readonly steps: readonly Step[];
   /** The state after the last entry. */
   readonly state: Json;
-  /** Entries of other writers after the shared entry, which no branch has. */
+  /** Entries of other writers after the shared entry. No branch has them. */
   readonly leftOut: number;
 }
 

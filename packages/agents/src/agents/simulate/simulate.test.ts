@@ -32,7 +32,7 @@ async function bytesOf(store: MemoryStore, trajectoryId: string): Promise<string
   return JSON.stringify([entries, effects, turns, await store.trajectories()]);
 }
 
-/** A source of which every method that writes throws. */
+/** A source whose writing methods all throw. */
 function readOnly(store: MemoryStore): MemoryStore {
   const writes =
     /^(commit|oraclePut|logEffects|leaseEffects|joinEffects|adopt|side|put|drop|rebuild|keep|integrate)/;
@@ -65,7 +65,7 @@ describe('a variant equal to the record', () => {
       const { store, agents, model, of, replay } = await newsroomRun(stories);
       const entries = await allEntries(store, 'desk');
       const [before, calls] = [await bytesOf(store, 'desk'), model.calls];
-      // The naive comparison: the replay of the whole run, which is checked on its own.
+      // The naive comparison: the replay of the whole run. It is checked by itself.
       expect(await replay()).toMatchObject({ same: true, headId: entries.at(-1)?.id });
       for (const { seq } of entries.slice(0, -1)) {
         const { variants, partings } = await of([{ name: 'same', agents }], { at: seq });
@@ -161,7 +161,7 @@ function only<T>([one]: readonly T[]): T {
 }
 
 describe('calls', () => {
-  test('the outcomes of shared and of own calls are told apart', async () => {
+  test('the outcomes of shared and of own calls stay apart', async () => {
     const { of } = await paid([100, 100]);
     const seen: unknown[] = [];
     // After the first payment and its outcome.

@@ -5,7 +5,7 @@ import { AgentError } from '../errors.ts';
 
 /**
  * Answers the calls of a tool that the record does not have: a pure function, or data. Undefined:
- * no answer, which ends the sample.
+ * no answer; this ends the sample.
  *
  * A function throws `DidNothing` for a call that fails without an effect. Any other error ends the
  * sample as failed.
@@ -121,7 +121,7 @@ function faultOf(rule: unknown, depth: number): string | undefined {
     (field) => field !== kind && !FIELDS[kind]?.includes(field),
   );
   if (unknown !== undefined)
-    return `it has the fields ${kind} and ${unknown}, which do not go together`;
+    return `it has the fields ${kind} and ${unknown}; they do not go together`;
   return partFault(kind, rule, depth);
 }
 

@@ -30,7 +30,7 @@ export interface Step {
 }
 
 /**
- * The step of an entry. Undefined for entries that are no ruling on a proposal: outcomes of calls,
+ * The step of an entry. Undefined for entries that are not rulings on proposals: outcomes of calls,
  * upgrades, delegations, first entries.
  *
  * @throws LedgerFault for a missing blob

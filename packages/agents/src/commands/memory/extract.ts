@@ -121,7 +121,7 @@ export function extract(command: Command): void {
         `${INSTANT_HELP}\n` +
         'Facts that may need an answer are proposed apart from the others of their batch. With --key, the short-lived\n' +
         'writ covers the whole space.\n' +
-        'Negative: a fact was left out, rejected or is pending, or an open approval freezes it, which ends the command.',
+        'Negative: a fact was left out, rejected or is pending, or an open approval freezes it and ends the command.',
     )
     .action(
       inSession(async (session, options: Options, path: string, trajectoryId: string) => {
