@@ -15,7 +15,7 @@ export default defineConfig({
     target: 'es2022',
     emptyOutDir: true,
     cssCodeSplit: false,
-    // A browser asks for six files at once, so many small ones take many round trips.
+    // A browser asks for six files at a time, so many small ones take many round trips.
     rolldownOptions: {
       output: {
         codeSplitting: {

@@ -97,7 +97,7 @@ withConsole(({ serve, open }) => {
     const amount = page.getByRole('textbox', { name: 'Amount, EUR' });
     expect(await amount.inputValue()).toBe('1240.00');
     await amount.fill('');
-    // Each letter is read alone: `930.` is no amount yet.
+    // Each letter is read alone: `930.` is not an amount yet.
     await amount.pressSequentially('930.05');
     await page.getByText('As amended: Charge €930.05').waitFor();
     await amount.fill('1,241.00');

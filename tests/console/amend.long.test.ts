@@ -111,7 +111,7 @@ withConsole(({ serve, open }) => {
     expect(await server.contents()).toEqual(before);
   });
 
-  test('text that is no JSON is not judged, and shows no older ruling', async () => {
+  test('text that is not JSON is not judged, and shows no older ruling', async () => {
     const server = await serve();
     const id = await waiting(server);
     const page = await open(server, 'boss:ada', `/inbox/${id}`);

@@ -24,7 +24,7 @@ async function paid(server: TestServer, times: number): Promise<void> {
 const BACKWARDS = 'bundle=period&from=2026-03-02T00:00:00.000000Z&to=2026-03-01T00:00:00.000000Z';
 
 withConsole(({ serve, open }) => {
-  test('an auditor signs a checkpoint, and newer entries show at once', async () => {
+  test('an auditor signs a checkpoint, and newer entries show immediately', async () => {
     const server = await serve();
     const page = await open(server, 'auditor:eve', '/audit');
     await page.getByText('No checkpoint is signed yet').waitFor();

@@ -28,7 +28,7 @@ const FRAMEWORKS: Readonly<Record<string, StartHeld>> = {
   once: startOnce,
   python: startPython,
 };
-/** The frameworks that a machine may lack, with how they are told. */
+/** The frameworks that a machine may lack, with how the test names them. */
 const ABSENT: Readonly<Record<string, string>> = {
   ...(!hasMastra && { mastra: 'Mastra (absent without npm ci --prefix peers)' }),
   ...(!hasPython && { python: 'Python (absent without python3)' }),

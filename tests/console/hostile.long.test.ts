@@ -1,4 +1,4 @@
-/** Texts of agents on every page: they are no markup, and their unseen characters show. */
+/** Texts of agents on every page: they are not markup, and their unseen characters show. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { withConsole } from '../support/console/browser.ts';

@@ -32,7 +32,7 @@ async function sums(
 }
 
 withConsole(({ blank, serve, open }) => {
-  test('a proposal appears at once, and the keyboard alone approves it', async () => {
+  test('a proposal appears immediately, and the keyboard alone approves it', async () => {
     const server = await serve();
     const page = await open(server, 'boss:ada', '/inbox');
     await page.getByText('Nothing waits').waitFor();
@@ -48,7 +48,7 @@ withConsole(({ blank, serve, open }) => {
     expect(await sums(server)).toEqual({ a: { sum: 200, by: 'boss:ada' } });
   });
 
-  test('a rejection needs a reason, which the ledger has', async () => {
+  test('a rejection needs a reason, and the ledger records it', async () => {
     const server = await serve();
     const id = await waiting(server, 'a');
     const page = await open(server, 'boss:ada', `/inbox/${id}`);
@@ -198,7 +198,7 @@ withConsole(({ blank, serve, open }) => {
     await page.getByText('Nothing waits').waitFor();
   });
 
-  test('of two people that decide at once, the later one sees why it is late', async () => {
+  test('of two people that decide together, the later one sees why it is late', async () => {
     const server = await serve();
     const id = await waiting(server, 'a');
     const pages = await Promise.all(
@@ -345,7 +345,7 @@ withConsole(({ blank, serve, open }) => {
     );
   });
 
-  test('a text of an agent is no markup, and its unseen characters show', async () => {
+  test('a text of an agent is not markup, and its unseen characters show', async () => {
     const server = await serve();
     const evil = '<img src=x onerror=alert(1)>\u202e\u200b\u001b[31m';
     const id = await waiting(server, evil);

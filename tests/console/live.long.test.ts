@@ -10,7 +10,7 @@ import type { TestServer } from '../support/server/serving.ts';
 const PATIENCE = { timeout: 30_000 };
 const TABS = 8;
 
-/** A payment that commits at once, in a trajectory. */
+/** A payment that commits immediately, in a trajectory. */
 async function paid(
   server: TestServer,
   key: string,
@@ -87,7 +87,7 @@ withConsole(({ serve, open }) => {
     await expect.poll(async () => openStreams(server), PATIENCE).toBe(1);
     const made = requestsOf(page, server);
     for (let n = 0; n < 3; n++) await paid(server, `m${n}`);
-    // The gathered entries have been told to the page after this time.
+    // The page has the gathered entries after this time.
     await page.waitForTimeout(1_000);
     expect(made).toEqual([]);
     await succeed(server, 'proposals.create', pay('a', 200, 'large'));

@@ -9,7 +9,7 @@ const ADA = '/memory/main/front?subject=ada&predicate=phone';
 
 let keys = 0;
 
-/** A statement of the agent about a phone, which holds from a day on. */
+/** A statement of the agent about a phone. It holds from a day on. */
 async function state(
   server: TestServer,
   object: string,
@@ -78,7 +78,7 @@ withConsole(({ serve, open }) => {
     await page.getByText('Choose a key').waitFor();
   });
 
-  test('an assertion that lost at once is shown over the winner', async () => {
+  test('an assertion that lost immediately is shown over the winner', async () => {
     const server = await serve();
     await state(server, '0001', '2026-01-01', 'ada', '2026-02-01');
     await state(server, '0002', '2026-01-01', 'ada', '2026-02-01');
@@ -170,7 +170,7 @@ withConsole(({ serve, open }) => {
     expect(page.url()).toContain('derived=1');
   });
 
-  test('a new statement appears at once, and the keys are searched and moved in', async () => {
+  test('a new statement appears immediately; keys are searched and moved in', async () => {
     const server = await serve();
     await state(server, '0001', '2026-01-01');
     const page = await open(server, 'auditor:eve', '/memory/main/front');
@@ -218,7 +218,7 @@ withConsole(({ serve, open }) => {
     await other.getByText('No key matches').waitFor();
   });
 
-  test('a text of an agent is no markup, and its unseen characters show', async () => {
+  test('a text of an agent is not markup, and its unseen characters show', async () => {
     const server = await serve();
     const evil = '<img src=x onerror=alert(1)>\u202e\u200b\u001b[31m';
     await state(server, evil, '2026-01-01', evil);

@@ -115,7 +115,7 @@ withConsole(({ serve, open, openOffline }) => {
     await console.getByText(/^✓ Entry \d+ of the/).waitFor();
   });
 
-  test('the page names the entry of which a byte was changed', async () => {
+  test('the page names the entry in which a byte was changed', async () => {
     const server = await serve();
     const { pending } = await approved(server);
     await succeed(server, 'checkpoints.create');
@@ -201,7 +201,7 @@ withConsole(({ serve, open, openOffline }) => {
       .fill(signed.replace(`\n${size}\n`, `\n${size + 1}\n`));
     await alone.getByText('The key that you gave did not sign the checkpoint.').waitFor();
     await alone.getByLabel('Choose a proof bundle').setInputFiles(fileWith('hello', 'note.txt'));
-    await alone.getByText('The file is no proof bundle').waitFor();
+    await alone.getByText('The file is not a proof bundle').waitFor();
   });
 
   test('the first line quotes why a proposal was refused, rejected or closed', async () => {

@@ -1,4 +1,4 @@
-/** Many calls at once in the console: compared, allowed ahead, listed, and ended. */
+/** Many calls together in the console: compared, allowed ahead, listed, and ended. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';

@@ -23,7 +23,7 @@ async function rowsOf(page: Page): Promise<readonly string[]> {
 }
 
 withConsole(({ serve, open }) => {
-  test('entries are listed newest first, and a new one appears at once', async () => {
+  test('entries are listed newest first, and a new one appears immediately', async () => {
     const server = await serve();
     await paid(server, 5);
     const page = await open(server, 'auditor:eve', '/timeline/main');

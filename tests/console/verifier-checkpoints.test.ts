@@ -201,7 +201,7 @@ describe('with an earlier checkpoint', () => {
     [
       'no hash',
       { earlier: signed(7), proof: 'hash\n' },
-      'bad_checkpoint: The proof of consistency has a line that is no hash in Base64.',
+      'bad_checkpoint: The proof of consistency has a line that is not a hash in Base64.',
     ],
     [
       'a log that shrank',
@@ -274,5 +274,5 @@ test('a file is known by its content', () => {
     'the proof of one entry',
   );
   expect(reasonFor(Uint8Array.of(0x1f, 0x8b, 8))).toContain('Unpack it');
-  expect(reasonFor(new Uint8Array())).toContain('no proof bundle');
+  expect(reasonFor(new Uint8Array())).toContain('not a proof bundle');
 });

@@ -139,7 +139,7 @@ describe('an export with one change', () => {
       /not in its canonical form/,
     ],
     [
-      'a line that is no JSON',
+      'a line that is not JSON',
       () => withLines(every, ([head, ...rest]) => [head!, '{', ...rest]),
       'bad_export',
       /is not JSON/,
@@ -148,7 +148,7 @@ describe('an export with one change', () => {
       'a line of another form',
       () => withLines(every, ([h, ...rest]) => [h!, '{"x":1}', ...rest]),
       'bad_export',
-      /no line of the format/,
+      /not a line of the format/,
     ],
     [
       'another number of entries',
@@ -270,7 +270,7 @@ describe('an export with one change', () => {
     expect(fault?.place).toBe(`${payload.trajectory_id}@${payload.seq}`);
   });
 
-  test('bytes that are no UTF-8 are named by their line', async () => {
+  test('bytes that are not UTF-8 are named by their line', async () => {
     const bytes = new TextEncoder().encode(every);
     bytes[bytes.indexOf(0x0a) + 3] = 0xff;
     const one = async function* () {

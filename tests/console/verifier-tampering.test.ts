@@ -1,4 +1,4 @@
-/** Bundles of which one thing was changed, and the page's verifier. */
+/** Bundles with one change each, and the page's verifier. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { formatVerifierKey } from '#merkle';
 import { readZip } from '../../console/verify/bundle/read-zip.ts';
@@ -429,7 +429,7 @@ test('the keys that a reader gives are compared', async () => {
   expect(await codes(files, { witnesses: [key(WITNESSES[1]!)] })).toEqual(['not_witnessed']);
 });
 
-test('a file that is no zip, or is cut off, is refused', () => {
+test('a file that is not a zip, or is cut off, is refused', () => {
   const zip = zipOf(effects);
   expect(() => readZip(new Uint8Array(100))).toThrow('It is not a zip.');
   expect(() => readZip(zip.slice(0, -30))).toThrow('It is not a zip.');

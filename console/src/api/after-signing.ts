@@ -3,7 +3,7 @@ import type { QueryClient } from '@tanstack/react-query';
 /** The key of the last checkpoint. */
 export const CHECKPOINT = ['log', 'checkpoint'] as const;
 
-/** Loads the last checkpoint again, and the proofs of entries, of which each has its own. */
+/** Loads the last checkpoint again, and the proof of each entry. */
 export async function afterSigning(queries: QueryClient): Promise<void> {
   await Promise.all([
     queries.invalidateQueries({ queryKey: CHECKPOINT }),

@@ -44,7 +44,7 @@ export const oneDecision: { readonly changedBy: ChangedBy } = {
   },
 };
 
-/** For an entry, which changes by an erasure only. One that is not found may be the next one. */
+/** For an entry. Only an erasure changes it. One that is not found may be the next one. */
 export const erasures: { readonly changedBy: ChangedBy } = {
   changedBy: ({ action }, data) => data === undefined || action === 'assize.erase',
 };
@@ -64,7 +64,7 @@ export const statements: { readonly changedBy: ChangedBy } = {
   changedBy: ({ beliefs = 0, action }) => beliefs > 0 || action === 'assize.erase',
 };
 
-/** For tool calls: begun by commits, and settled by the runtime and by people. */
+/** For tool calls: commits start them, and the runtime and people settle them. */
 export const calls: { readonly changedBy: ChangedBy } = {
   changedBy: ({ calls, kind, ruling, resolves, action }) =>
     calls !== undefined ||

@@ -1,4 +1,4 @@
-/** The kinds of entries, which are the names of the events. */
+/** The kinds of entries. They are also the names of the events. */
 const KINDS = [
   'root',
   'commit',

@@ -8,7 +8,7 @@ const PLACE = 'assize-first-steps';
 /** The record of a person who needs no steps. */
 const OFF = 'off';
 
-/** The done steps. `unknown`: this browser has not begun. Undefined: no steps are shown. */
+/** The done steps. `unknown`: this browser has not started. Undefined: no steps are shown. */
 export function stepsIn(record: string | null): readonly string[] | 'unknown' | undefined {
   if (record === null) return 'unknown';
   return record === OFF ? undefined : record.split(' ');
@@ -31,7 +31,7 @@ export function endSteps(): void {
   write(OFF);
 }
 
-/** A step that is not begun, or is done, stays so. */
+/** A step that has not started, or is done, stays so. */
 export function doneStep(step: Step): void {
   const done = stepsIn(readSteps());
   if (typeof done === 'object' && !done.includes(step)) write([...done, step].join(' ').trim());

@@ -6,7 +6,7 @@ export type Approval = components['schemas']['Approval'];
 export type Card = components['schemas']['Card'];
 export type Principal = components['schemas']['Principal'];
 
-/** The key of the principal, which is loaded again after a request with a lost session. */
+/** The key of the principal. It is loaded again after a request with a lost session. */
 export const ME = ['me'];
 
 /** The principal of the session. */

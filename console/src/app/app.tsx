@@ -13,7 +13,10 @@ import { theme } from './theme.ts';
 
 type Load = () => Promise<{ readonly default: ComponentType }>;
 
-/** A page with the rest of its address. Its code loads when it is shown, or is shown at once. */
+/**
+ * A page with the rest of its address. Its code loads when it is shown. Loaded code shows
+ * immediately.
+ */
 function pageOf(load: Load, rest = '') {
   let loaded: ComponentType | undefined;
   const code = async () => {

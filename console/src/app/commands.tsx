@@ -2,7 +2,7 @@ import { Spotlight } from '@mantine/spotlight';
 import { useState } from 'react';
 import { useDestinations } from './destinations.ts';
 
-/** Choices that are listed at once. Typing finds the others. */
+/** The most choices that are listed. Typing finds the others. */
 const LISTED_MAX = 30;
 
 /** The palette of Ctrl K: goes to a page, a waiting proposal, a trajectory or an entry. */

@@ -32,7 +32,7 @@ export function useFirstSteps(principal: string): readonly string[] | undefined 
   });
   useEffect(() => {
     if (data === undefined || done !== 'unknown') return;
-    // A page without an end has not searched the whole ledger, which is then no first one.
+    // A page without an end has not searched the whole ledger, so this is not a first one.
     if (data.entries.length === 0 && data.next === undefined) beginSteps();
     else endSteps();
   }, [data, done]);

@@ -16,7 +16,7 @@ type Listener = (event: LogEvent) => void;
 const IsConnected = createContext(false);
 const listeners = new Set<Listener>();
 
-/** Many entries at once load the data again once. */
+/** Many entries together load the data again once. */
 const GATHER_MS = 250;
 /** Slow data do not hold up the rest for longer. */
 const RELOAD_MS = 2_000;

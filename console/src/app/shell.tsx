@@ -157,7 +157,7 @@ function Waiting({ count }: { readonly count: string | undefined }) {
   );
 }
 
-/** The sign of Assize, which is also the icon of the tab. */
+/** The sign of Assize, also the icon of the tab. */
 function Sign() {
   return (
     <svg viewBox="0 0 32 32" width="20" height="20" aria-hidden="true" className={classes.sign}>
@@ -176,7 +176,9 @@ function Connection() {
       className={classes.connection}
       data-connected={isConnected || undefined}
       title={
-        isConnected ? 'New entries appear at once' : 'No connection. The page shows the last data.'
+        isConnected
+          ? 'New entries appear immediately'
+          : 'No connection. The page shows the last data.'
       }
       role="status"
     >

@@ -4,7 +4,7 @@ import { useSearchParams } from 'wouter';
 export type Choices = Readonly<Record<string, string | undefined>>;
 
 /**
- * The choices of a page, which its address keeps, and how to change some of them. Default: without
+ * The choices of a page in its address, and how to change some of them. Default: without
  * a step back to the choices before.
  */
 export function useChoices({ replace = true } = {}) {

@@ -18,7 +18,7 @@ interface ConfirmProps {
 }
 
 /**
- * Asks before a change for others, and says what follows. It has no lock of scrolling, which adds
+ * Asks before a change for others, and says what follows. It does not lock scrolling: a lock adds
  * a style element that the content security policy refuses.
  */
 export function ConfirmDialog(props: ConfirmProps) {

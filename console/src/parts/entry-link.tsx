@@ -6,7 +6,7 @@ import { timelineHref } from './addresses.ts';
 import { Inert } from './inert-text.tsx';
 import { Ago } from './instant.tsx';
 
-/** An entry by its id, which never changes. Undefined: asks for nothing. */
+/** An entry by its id. It never changes. Undefined: asks for nothing. */
 export function useEntry(id: string | undefined) {
   return useQuery({
     queryKey: ['entry', id],

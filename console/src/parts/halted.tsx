@@ -6,7 +6,7 @@ import { Inert } from './inert-text.tsx';
 
 const HALTS: readonly string[] = ['assize.halt', 'assize.resume'];
 
-/** The names of the halted worlds, which all parts of a page read once. */
+/** The names of the halted worlds. All parts of a page share one read. */
 function useHalted() {
   return useQuery({
     queryKey: ['log', 'halted'],

@@ -17,7 +17,7 @@ export function MoreOnScroll({ isPaused, onMore }: MoreProps) {
   latest.current = onMore;
   useEffect(() => {
     if (isPaused || end.current === null) return;
-    // A new observer reports at once, so a short page is followed by the next one.
+    // A new observer reports immediately, so a short page is followed by the next one.
     const observer = new IntersectionObserver(
       (seen) => {
         if (seen.some(({ isIntersecting }) => isIntersecting)) latest.current();

@@ -28,7 +28,7 @@ export const RULINGS: Readonly<Record<RulingName, Look>> = {
   delegated: { word: 'Delegated', shape: 'ring', sign: RIGHT },
   answered: { word: 'Answered', shape: 'ring', sign: LEFT },
   concluded: { word: 'Concluded', shape: 'ring', sign: BAR },
-  begun: { word: 'Begun', shape: 'ring', sign: DOT },
+  begun: { word: 'Started', shape: 'ring', sign: DOT },
   branched: { word: 'Branched', shape: 'ring', sign: FORK },
   'key changed': { word: 'Key changed', shape: 'ring', sign: KEY },
   unreadable: { word: 'Unreadable', shape: 'square', sign: MARK },

@@ -4,7 +4,7 @@ import { WITH_KEYS } from './list-keys.ts';
 import classes from './split-view.module.css';
 
 interface SplitProps {
-  /** The heading and the filters, which stay in sight. */
+  /** The heading and the filters. They stay in sight. */
   readonly head: ReactNode;
   readonly list: ReactNode;
   readonly listLabel: string;
@@ -64,8 +64,8 @@ export function SplitView(props: SplitProps) {
 }
 
 /**
- * Escape leaves a field, which keeps its text, or a button of a form, for the list or the detail
- * around it. The next Escape closes the item.
+ * Escape leaves a field or a button of a form for the list or the detail around it. A field keeps
+ * its text. The next Escape closes the item.
  */
 function leaveField(event: KeyboardEvent<HTMLElement>): void {
   const { key, target } = event;

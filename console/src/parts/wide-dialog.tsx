@@ -9,7 +9,7 @@ interface DialogProps {
 }
 
 /**
- * A dialog for more than a question. It has no lock of scrolling, which adds a style element that
+ * A dialog for more than a question. It does not lock scrolling: a lock adds a style element that
  * the content security policy refuses.
  */
 export function WideDialog({ title, children, onClose }: DialogProps) {

@@ -1,4 +1,4 @@
-/** The observations of an agent, without the trace of its request, which is shown as a link. */
+/** The observations of an agent, without the trace of its request: that is shown as a link. */
 export function withoutTrace<T extends { readonly name: string }>(
   observations: readonly T[],
 ): readonly T[] {

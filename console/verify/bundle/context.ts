@@ -6,7 +6,7 @@ import type { Findings } from './findings.ts';
 import { type LedgerPart, resolvesOf } from './ledger-part.ts';
 
 /**
- * Checks that the entries are there that give others their meaning, as far as a bundle shows it.
+ * Checks that a bundle has the entries that give others their meaning, where it shows that.
  */
 export function checkContext(part: LedgerPart, findings: Findings): void {
   const missing = (reason: string, id: string) => findings.fault('context_missing', reason, id);

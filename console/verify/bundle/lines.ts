@@ -40,12 +40,12 @@ class Reading {
     if (hasJust(value, ['id', 'index', 'payload'])) this.#entry(line, value, number);
     else if (hasJust(value, ['blob', 'hash'])) this.#blob(value, number);
     else if (hasJust(value, ['by', 'erased'])) this.#erasure(value, number);
-    else throw badLine(number, 'is no line of the format');
+    else throw badLine(number, 'is not a line of the format');
   }
 
   end(): LedgerPart {
     if (this.#values.hasWaiting())
-      this.#findings.fault('bad_form', 'The last line of entries.jsonl is no entry.');
+      this.#findings.fault('bad_form', 'The last line of entries.jsonl is not an entry.');
     if (this.#entries.length === 0) throw new Unreadable('bad_form', 'entries.jsonl has no entry.');
     return new LedgerPart(this.#entries, this.#blobs, this.#erased);
   }
@@ -100,7 +100,7 @@ export function objectIn(line: string, bad: (predicate: string) => Unreadable): 
   throw bad('is not an object');
 }
 
-/** The limits of a payload, which are lower than those of a line: '' or the reason. */
+/** The limits of a payload. They are lower than those of a line: '' or the reason. */
 export function wrongText(text: string): string {
   try {
     // A text has at least one byte for each of its values.

@@ -35,7 +35,7 @@ test('keys and points of low order are refused', () => {
   expect(holds(fromHex(KEY), forged, MESSAGE)).toBe(false);
 });
 
-test('a key that is no point, or not 32 bytes, signs nothing', () => {
+test('a key that is not a point, or not 32 bytes, signs nothing', () => {
   expect(holds(fromHex(`02${'00'.repeat(31)}`), fromHex(SIGNATURE), MESSAGE)).toBe(false);
   expect(holds(fromHex(KEY).slice(1), fromHex(SIGNATURE), MESSAGE)).toBe(false);
 });

@@ -24,7 +24,7 @@ export function readConsistency(text: string): ConsistencyProof | string {
   if (old !== null) lines.shift();
   const path = lines.map(fromBase64);
   if (path.length > MAX_HASHES) return 'has too many hashes';
-  if (!path.every((hash) => hash?.length === 32)) return 'has a line that is no hash in Base64';
+  if (!path.every((hash) => hash?.length === 32)) return 'has a line that is not a hash in Base64';
   return {
     path: path as readonly Uint8Array[],
     ...(old !== null && { old: BigInt(old[1] as string) }),

@@ -25,11 +25,11 @@ function wrongRow(payload: Payload): string {
   for (const change of payload.delta.beliefs)
     for (const row of [...change.insert, ...(change.inherit?.rows ?? [])]) {
       if (row.valid_from >= row.valid_to)
-        return `has the row ${row.fact_id}, which is valid at no time`;
+        return `has the row ${row.fact_id}, and that is valid at no time`;
       if ((row.resolution_id === null) !== (row.row_kind === 'current'))
         return `has the row ${row.fact_id}, whose resolution does not fit its kind`;
       if (row.asserted_seq > (row.seq ?? change.version))
-        return `has the row ${row.fact_id}, which was asserted after it was written`;
+        return `has the row ${row.fact_id}, and that was asserted after it was written`;
     }
   return '';
 }

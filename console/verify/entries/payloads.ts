@@ -1,4 +1,4 @@
-/** The payloads of entries, as far as the verifier reads them. `formOf` has checked them. */
+/** The parts of the payloads of entries that the verifier reads. `formOf` has checked them. */
 
 export type Stored = unknown;
 export type Amounts = Readonly<Record<string, number>>;
@@ -200,7 +200,7 @@ export interface KeyChange extends Placed {
 
 export type Payload = Root | Branch | Commit | Rejection | Pending | Delegation | KeyChange;
 
-/** An entry of a bundle: its id is the hash of its text, which is canonical and has its form. */
+/** An entry of a bundle: its id is the hash of its text. The text is canonical and has its form. */
 export interface Entry {
   readonly id: string;
   readonly index: number;

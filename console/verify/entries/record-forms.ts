@@ -56,7 +56,8 @@ function mapOf(form: Form): Form {
 }
 
 function choiceOf(choices: readonly string[]): Form {
-  return (value) => (choices.includes(value as string) ? '' : `is none of ${choices.join(', ')}`);
+  return (value) =>
+    choices.includes(value as string) ? '' : `is not one of ${choices.join(', ')}`;
 }
 
 const unknown: Form = () => 'is not a member that the format has';

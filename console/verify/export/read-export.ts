@@ -68,7 +68,7 @@ export class ExportReading {
     else if (hasJust(value, ['blob', 'hash'])) this.#blob(value);
     else if (hasJust(value, ['by', 'erased'])) this.#erasure(value);
     else if (hasJust(value, ['entries', 'root'])) this.#trailer(value);
-    else throw this.#bad('is no line of the format');
+    else throw this.#bad('is not a line of the format');
   }
 
   /** Call this after the last line. @throws Unreadable for an export without an end */

@@ -12,7 +12,7 @@ export interface ExportContent {
 
 export interface ExportReport {
   readonly findings: Findings;
-  /** Undefined for an export of which the end was not read. */
+  /** Undefined for an export whose end was not read. */
   readonly content: ExportContent | undefined;
 }
 

@@ -4,7 +4,7 @@ import { nodeHash } from './tree.ts';
 
 const HASH_BYTES = 32;
 
-/** The leaves of a growing tree, of which the root at any size is known (RFC 9162, section 2.1). */
+/** The leaves of a growing tree. Its root is known at any size (RFC 9162, section 2.1). */
 export class Leaves {
   #hashes = new Uint8Array(1_024 * HASH_BYTES);
   #size = 0;

@@ -46,7 +46,7 @@ test('a proof of another place, size, leaf or length leads elsewhere', () => {
   expect(leads(1n, 3n, leafHash(utf8(`${PAYLOAD} `)), proof.path)).toBe(false);
   expect(leads(1n, 3n, leaf, proof.path.slice(1))).toBe(false);
   expect(leads(1n, 3n, leaf, [...proof.path, leaf])).toBe(false);
-  // Of a proof that is too short there is no root at all.
+  // A proof that is too short has no root at all.
   expect(rootFrom(1n, 3n, leaf, proof.path.slice(1))).toBeUndefined();
 });
 
@@ -97,6 +97,6 @@ test.each([
   ['another name', LOG.replace('log.example', 'log.examples')],
   ['a space in its name', LOG.replace('log.example', 'log example')],
   ['a part missing', LOG.replace('+bd5618f0', '')],
-])('a key with %s is no key', (_what, text) => {
+])('a key with %s is not a key', (_what, text) => {
   expect(readKey(text)).toBeUndefined();
 });

@@ -1,8 +1,8 @@
 import { fromBase64, utf8 } from '../bytes/text.ts';
 
 /**
- * A proof file (C2SP tlog-proof), which has no line `extra` in a bundle: the place of a leaf, the
- * hashes above it, the checkpoint.
+ * A proof file (C2SP tlog-proof): the place of a leaf, the hashes above it, the checkpoint. In a
+ * bundle it has no line `extra`.
  */
 export interface ProofFile {
   readonly index: bigint;
@@ -26,7 +26,7 @@ export function readProof(text: string): ProofFile | string {
   if (index === null) return 'has no index';
   const path = lines.map(fromBase64);
   if (path.length > MAX_HASHES) return 'has too many hashes';
-  if (!path.every((hash) => hash?.length === 32)) return 'has a line that is no hash';
+  if (!path.every((hash) => hash?.length === 32)) return 'has a line that is not a hash';
   return {
     index: BigInt(index[1] as string),
     path: path as readonly Uint8Array[],

@@ -10,7 +10,7 @@ const RULINGS: Readonly<Record<Payload['kind'], readonly [string, string]>> = {
   commit: ['\u2713', 'Committed'],
   rejection: ['\u2715', 'Rejected'],
   pending_approval: ['?', 'Escalated'],
-  root: ['\u25cb', 'Begun'],
+  root: ['\u25cb', 'Started'],
   branch: ['\u25cb', 'Branched'],
   delegation: ['\u2192', 'Delegation'],
   key_change: ['\u25cb', 'Key changed'],

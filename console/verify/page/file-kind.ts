@@ -19,5 +19,5 @@ export function reasonFor(head: Uint8Array): string {
   const text = new TextDecoder().decode(head.subarray(0, HEAD_BYTES));
   if (text.startsWith('c2sp.org/tlog-proof@v1\n'))
     return 'The file is the proof of one entry. Verify it with assize bundle proof --verify.';
-  return 'The file is no proof bundle (.zip), no export (JSON Lines) and no checkpoint (a signed note).';
+  return 'The file is not a proof bundle (.zip), an export (JSON Lines) or a checkpoint (a signed note).';
 }

@@ -88,7 +88,7 @@ function plain(value: unknown): string {
   return short(text, VALUE_MAX);
 }
 
-/** A reason, which can be a text of a model. */
+/** A reason. It can be a text of a model. */
 function quoted(text: string = ''): readonly Child[] {
   return text === '' ? [] : [': “', inert(short(text, QUOTED_MAX)), '”'];
 }

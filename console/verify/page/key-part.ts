@@ -88,7 +88,7 @@ export function keyProblem(given: GivenKeys, log: string, witnesses: string): st
     return 'this is not a key of a log: name+id+Base64';
   return given.witnesses?.length === linesOf(witnesses).length
     ? undefined
-    : 'a line is no key of a witness: name+id+Base64';
+    : 'a line is not the key of a witness: name+id+Base64';
 }
 
 function standingOf(given: GivenKeys, log: string, witnesses: string, key: NoteKey) {

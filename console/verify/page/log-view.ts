@@ -16,7 +16,7 @@ export interface ShownExport extends ExportReport {
   readonly name: string;
 }
 
-/** The verdict on an export and on checkpoints, which follows the fields of the reader. */
+/** The verdict on an export and on checkpoints. It follows the fields of the reader. */
 export class LogView {
   readonly #top = element('div', { class: 'top' });
   readonly #facts = element('div', {});

@@ -16,7 +16,7 @@ import { wrongPending } from './pending.ts';
 import { isClosedByUpgrade, wrongRejection } from './rejection.ts';
 import { wrongSettlement } from './settlement.ts';
 
-/** Checks each entry by the rules of its chain, as far as the bundle has the chain. */
+/** Checks each entry by the rules of the part of its chain that the bundle has. */
 export async function checkChains(
   part: LedgerPart,
   findings: Findings,

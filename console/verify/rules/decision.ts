@@ -90,7 +90,7 @@ function wrongRejection(rejection: Rejection, pending: Pending): string {
   const { intent, reason, counselor, at } = rejection;
   const { proposal, expires } = pending;
   if (isAboutEffect(pending))
-    return 'It rejects an entry about an effect, which only a settlement decides.';
+    return 'It rejects an entry about an effect. Only a settlement decides about one.';
   if (rejection.proposal_id === undefined) return 'It names no proposal.';
   const { name, role, args } = proposal.action;
   const different =
@@ -118,7 +118,7 @@ function wrongRejection(rejection: Rejection, pending: Pending): string {
     case 'upgraded':
       return counselor === undefined ? '' : 'An upgrade closed it, and it names a counselor.';
     default:
-      return `It rejects with the reason ${reason}, which decides nothing.`;
+      return `It rejects with the reason ${reason}. That reason decides nothing.`;
   }
 }
 

@@ -8,7 +8,7 @@ interface OpenProps {
   readonly says: string;
 }
 
-/** The trajectories of open delegations, which a halt or a revocation reaches, if there are any. */
+/** The trajectories of open delegations, if there are any. A halt or a revocation reaches them. */
 export function OpenDelegations({ trajectory, says }: OpenProps) {
   const open = useDelegations(trajectory).data?.open ?? [];
   if (open.length === 0) return null;

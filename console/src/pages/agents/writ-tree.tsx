@@ -257,7 +257,7 @@ function isOfGrant(node: WritNode): boolean {
   return node.listed.principal !== null && !isGrant(node);
 }
 
-/** A grant of the configuration is held by a key of the server, which passes it on. */
+/** A key of the server holds a grant of the configuration, and passes it on. */
 function subjectText({ writ, principal }: ListedWrit): string {
   if (!/^[0-9a-f]{64}$/.test(writ.subject)) return writ.subject;
   const key = `key ${writ.subject.slice(0, 12)}…`;

@@ -13,7 +13,7 @@ export interface BundleAddress extends Readonly<Partial<Record<Field, string>>> 
   readonly set: (change: Partial<Record<Field | 'bundle', string | undefined>>) => void;
 }
 
-/** The state of the form, which is all in the address. */
+/** The state of the form. The address has all of it. */
 export function useBundleAddress(): BundleAddress {
   const [search, choose] = useChoices();
   const fields = FIELDS.flatMap((name) => {

@@ -22,7 +22,7 @@ export function useKnownPeople(): readonly string[] {
 
 async function knownPeople(): Promise<readonly string[]> {
   const [subjects, approvers] = await Promise.all([subjectsOfWrits(), approversOfProposals()]);
-  // The subject of a writ that can be passed on is a key, which is not a name of a person.
+  // The subject of a writ that can be passed on is a key, not the name of a person.
   return [...subjects.filter((name) => !KEY.test(name)), ...approvers];
 }
 

@@ -125,7 +125,7 @@ function Nothing({ shown, isFiltered }: { readonly shown: Shown; readonly isFilt
   if (shown === 'doubt')
     return (
       <Empty title="Nothing is in doubt">
-        Every call has a known outcome. An effect in doubt appears here at once.
+        Every call has a known outcome. Effects in doubt appear here immediately.
       </Empty>
     );
   return (

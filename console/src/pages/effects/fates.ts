@@ -1,6 +1,6 @@
 import type { Effect, Transaction } from './effects-query.ts';
 
-/** The shapes by which fates are told apart without colour. */
+/** The shapes that distinguish fates without colour. */
 export type Shape = 'permanent' | 'undone' | 'doubt' | 'waiting' | 'never' | 'stands';
 
 /** How far a call has come outside the ledger. */

@@ -49,7 +49,7 @@ function entryOf(entry: string): Promise<Entry> {
   return dataOf(api.GET('/v1/entries/{entry}', { params: { path: { entry } } }));
 }
 
-/** The text of the arguments, which name the commits that they are about. */
+/** The text of the arguments. They name the commits that they are about. */
 function argumentsOf({ payload }: Entry): string {
   if (typeof payload === 'string') return '';
   const { action, proposal } = payload as Readonly<

@@ -243,7 +243,7 @@ function titled(title: string, isAmended: boolean): string {
   return isAmended ? `${title}, as amended` : title;
 }
 
-/** The result of the approval: as proposed, or of the amendment as far as it was judged. */
+/** The result of the approval: as proposed, or of the judged amendment. */
 function resultOf(
   { tools, changes, budget_cost }: Approval,
   { amendment, judgement: { judged } }: DecisionDraft,

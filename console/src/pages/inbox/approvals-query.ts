@@ -75,7 +75,7 @@ function joined(one: Waiting, more: Waiting = one): Waiting {
   return { cards, faults: [...faults.values()], next: more.next };
 }
 
-/** The requests that are sent at once. */
+/** The requests that are sent concurrently. */
 const AT_ONCE = 10;
 
 /** Empty for a proposal that is decided. */

@@ -3,7 +3,7 @@ import type { Card } from '../../api/queries.ts';
 import { listen } from '../../app/live.tsx';
 import { tell } from '../../parts/tell.tsx';
 
-/** The proposals that this page decided itself. Their decisions are no news. */
+/** The proposals that this page decided itself. It does not announce their decisions. */
 const ownDecisions = new Set<string>();
 
 /** Call before a decision of this page is sent. */

@@ -9,7 +9,7 @@ export interface GatedCallArgs {
   readonly parts?: readonly Omit<GatedCallArgs, 'parts'>[];
 }
 
-/** The call in the arguments of an action, or undefined if the action is none of that domain. */
+/** The call in the arguments of an action, or undefined for an action of another domain. */
 export function gatedCallOf(action: string, args: unknown): GatedCallArgs | undefined {
   if (action !== 'call' || typeof args !== 'object' || args === null) return undefined;
   const { server, tool, args: input } = args as Partial<GatedCallArgs>;

@@ -158,8 +158,8 @@ export default function InboxPage() {
         {waiting.data !== undefined && cards.length === 0 && (
           <Empty title="Nothing waits">
             {isAll
-              ? 'No proposal waits for a person. A new one appears here at once.'
-              : `No proposal waits for ${me.data?.name ?? 'you'}. A new one appears here at once.`}
+              ? 'No proposal waits for a person. New ones appear here immediately.'
+              : `No proposal waits for ${me.data?.name ?? 'you'}. New ones appear here immediately.`}
           </Empty>
         )}
         <ApprovalList
@@ -192,7 +192,7 @@ export default function InboxPage() {
                   ['to the button that approves', 'a'],
                   ['amend', 'e'],
                   ['reject', 'r'],
-                  ['mark, to decide many at once', 'x'],
+                  ['mark, to decide many together', 'x'],
                   ['back to the list', 'Esc'],
                 ]}
               />

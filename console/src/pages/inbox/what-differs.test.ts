@@ -51,7 +51,7 @@ test('the largest amount stands on top, and then the rare values', () => {
   expect(whatDiffers(names).rows.map(({ approval }) => approval.id)).toEqual(['2', '0', '1', '3']);
 });
 
-test('arguments that were erased, and arguments that are no object, have a row', () => {
+test('erased arguments, and arguments that are not an object, have a row', () => {
   const { rows, columns } = whatDiffers([approval(undefined, 'a'), approval([1], 'b')]);
   expect(columns).toEqual(['']);
   expect(rows.map(({ cells }) => cells[0]?.value).sort()).toEqual(['[1]', undefined]);

@@ -4,7 +4,7 @@ import { namedAction } from './gated-call-of.ts';
 
 /** One place in the arguments, with the value there as JSON. Undefined: the place is absent. */
 export interface Place {
-  /** `to/address`: the names on the way. Empty for arguments that are no object. */
+  /** `to/address`: the names on the way. Empty for arguments that are not an object. */
   readonly name: string;
   readonly value: string | undefined;
 }
@@ -55,7 +55,7 @@ export function whatDiffers(approvals: readonly Approval[]): Differing {
   };
 }
 
-/** The values of the arguments that are no objects, by their names. A list counts as one value. */
+/** The values of the arguments that are not objects, by their names. A list counts as one value. */
 function leavesOf(args: unknown, path = ''): Map<string, string> {
   if (args === undefined) return new Map();
   if (typeof args !== 'object' || args === null || Array.isArray(args))

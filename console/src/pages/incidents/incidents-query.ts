@@ -31,7 +31,7 @@ function blastOf(start: Start) {
   return dataOf(api.POST('/v1/blast', { body: start }));
 }
 
-/** The response to the start, which nothing proposes yet. */
+/** The response to the start. Nothing proposes it yet. */
 export function usePlan(start: Start) {
   return useQuery({
     queryKey: ['incident plan', start],

@@ -23,7 +23,7 @@ test.each([
   ['another action', 'incidents', 'record', plan],
   ['erased arguments', 'incidents', 'open', undefined],
   ['no list', 'incidents', 'open', { ...plan, steps: 'all' }],
-  ['a step that is no object', 'incidents', 'open', { ...plan, steps: [null] }],
+  ['a step that is not an object', 'incidents', 'open', { ...plan, steps: [null] }],
   [
     'an item without an advice',
     'incidents',

@@ -84,7 +84,7 @@ function Lines({ text }: { readonly text: string }) {
   ));
 }
 
-/** The key of a fact in the ledger, which may have other names. */
+/** The key of a fact in the ledger. The ledger may use other names. */
 function statedKey(fact: Key & { readonly [name: string]: unknown }): Key {
   const { subject, predicate } = (fact['stated'] as Key | undefined) ?? fact;
   return { subject, predicate };

@@ -33,7 +33,7 @@ export const STANDINGS: Readonly<Record<Standing, string>> = {
   believed: 'believed now',
   replaced: 'believed before',
   lost: 'lost a contradiction',
-  refused: 'refused at once',
+  refused: 'refused immediately',
 };
 
 interface Box {

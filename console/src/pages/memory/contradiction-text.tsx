@@ -21,7 +21,7 @@ export function ContradictionText({ of: { fact, witness, decided }, claim, entri
   if (witness === 'erased')
     return (
       <Text size="sm">
-        <b>Erased</b>, for what is {when}. The candidates are no longer readable.
+        <b>Erased</b>: the decision about what is {when}. The candidates are no longer readable.
       </Text>
     );
   const outcome =

@@ -7,7 +7,7 @@ import { Empty } from '../../parts/states.tsx';
 import { periodText } from '../../parts/times.ts';
 import classes from './memory-page.module.css';
 
-/** A fact, as far as a list shows it. */
+/** The part of a fact that lists show. */
 interface ListedFact {
   readonly subject: string;
   readonly predicate: string;

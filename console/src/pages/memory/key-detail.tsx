@@ -102,7 +102,7 @@ function Legend({ hasAsOf }: { readonly hasAsOf: boolean }) {
     <ul className={classes.legend}>
       <li data-standing="believed">{STANDINGS.believed}</li>
       <li data-standing="replaced">{STANDINGS.replaced}</li>
-      <li data-standing="lost">{STANDINGS.lost}, or refused at once</li>
+      <li data-standing="lost">{STANDINGS.lost}, or refused immediately</li>
       {hasAsOf && <li data-standing="asof">as of, in the recall</li>}
       <li>
         <Text size="xs" c="dimmed">

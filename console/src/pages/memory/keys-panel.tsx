@@ -47,7 +47,9 @@ export function KeysPanel({ place }: { readonly place: Place }) {
       {isLoading && <Loading what="keys" />}
       {found.isSuccess && !isLoading && keys.length === 0 && (
         <Empty title={isWhole ? 'The space is empty' : 'No key matches'}>
-          {isWhole ? 'A statement of an agent appears here at once.' : 'Search for fewer letters.'}
+          {isWhole
+            ? 'New statements of agents appear here immediately.'
+            : 'Search for fewer letters.'}
         </Empty>
       )}
       {keys.length > 0 && (

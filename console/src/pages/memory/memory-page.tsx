@@ -65,7 +65,7 @@ export default function MemoryPage() {
         )}
         {spaces.data?.length === 0 && space === undefined && (
           <Empty title="No fact is recorded yet">
-            A statement of an agent appears here at once.
+            New statements of agents appear here immediately.
           </Empty>
         )}
         {trajectory !== undefined && space !== undefined && <Lists place={{ trajectory, space }} />}

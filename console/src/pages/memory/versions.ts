@@ -4,7 +4,8 @@ import type { Fact } from './memory-queries.ts';
 
 /**
  * `believed`: the memory holds it now. `replaced`: it was held, and a later statement changed its
- * period or object. `lost`: it was held until it lost a contradiction. `refused`: it lost at once.
+ * period or object. `lost`: it was held until it lost a contradiction. `refused`: it lost one from
+ * the start.
  */
 export type Standing = 'believed' | 'replaced' | 'lost' | 'refused';
 

@@ -266,7 +266,7 @@ function Judged({
           isOld={found.isPlaceholderData}
           isUnreadable={false}
           error={found.error}
-          committed="Would count at once"
+          committed="Would count immediately"
         />
       )}
       {isWaiting && (

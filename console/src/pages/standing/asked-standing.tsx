@@ -9,7 +9,7 @@ interface AskedProps {
   /** The standing approval that was asked for, and waits. */
   readonly asked: Approval;
   readonly reason: string;
-  /** The calls that wait besides. */
+  /** The other calls that wait. */
   readonly calls: readonly Card[];
   readonly onClose: () => void;
 }

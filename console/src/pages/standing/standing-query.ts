@@ -77,7 +77,7 @@ export function useAskStanding(trajectory: string) {
   });
 }
 
-/** Ends a standing approval at once. */
+/** Ends a standing approval immediately. */
 export function useEndStanding(trajectory: string, standing: string) {
   const queries = useQueryClient();
   return useMutation({

@@ -3,7 +3,9 @@ import { JsonText } from '../../parts/json-text.tsx';
 import { Part } from '../../parts/part.tsx';
 import type { BeliefChange } from './payload.ts';
 
-/** The changes of the memory that a commit makes. Texts are in the memory, which may erase them. */
+/**
+ * The changes of the memory that a commit makes. Texts are in the memory, and it may erase them.
+ */
 export function Beliefs({ changes }: { readonly changes: readonly BeliefChange[] }) {
   if (changes.length === 0) return null;
   return (

@@ -43,7 +43,7 @@ function loadEntries(trajectory: string, asked: Asked, filter?: Filter, signal?:
   );
 }
 
-/** Under this key are the last entries of a trajectory, which show until their pages are loaded. */
+/** The key of the last entries of a trajectory. They show until their pages are loaded. */
 const lastEntries = (trajectory: string) => ['last entries', trajectory];
 
 /** The seq of the last entry. */

@@ -6,7 +6,7 @@ import type { TimelineAddress } from './timeline-address.ts';
 
 const TYPING_MS = 300;
 
-/** The filters of a timeline, which are in its address. */
+/** The filters of a timeline. Its address has them. */
 export function EntryFilters({ address }: { readonly address: TimelineAddress }) {
   const { ruling, text, set } = address;
   const [typed, setTyped] = useState(text);

@@ -6,7 +6,7 @@ const HEIGHT_MAX = 16_000_000;
 
 export interface ScaledRows {
   readonly items: readonly VirtualItem[];
-  /** The height of the content, which a very long list shares out. */
+  /** The height of the content. A very long list shares it out. */
   readonly height: number;
   /** The place of a row in the content now. */
   readonly topOf: (item: VirtualItem) => number;

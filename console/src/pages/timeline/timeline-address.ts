@@ -29,7 +29,7 @@ export interface TimelineAddress extends TimelineSearch {
   readonly set: (change: Partial<Record<keyof TimelineSearch, string | undefined>>) => void;
 }
 
-/** The state of the page, which is all in its address. */
+/** The state of the page. Its address has all of it. */
 export function useTimelineAddress(): TimelineAddress {
   const params = useParams<{ readonly trajectory?: string; readonly seq?: string }>();
   const [, navigate] = useLocation();

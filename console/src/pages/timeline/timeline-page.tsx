@@ -34,7 +34,7 @@ function Newest() {
   if (newest !== undefined) return <Redirect to={timelineHref(newest.trajectory_id)} replace />;
   return (
     <Empty isPage title="There is no world">
-      An administrator creates one. Its entries appear here at once.
+      An administrator creates one. Its entries appear here immediately.
     </Empty>
   );
 }

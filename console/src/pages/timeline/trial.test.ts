@@ -47,7 +47,7 @@ test('a role keeps the parameters that it has', () => {
 });
 
 test.each(['{', 'null', '7', '{"action":"pay"}', '{"action":"audit","role":null}'])(
-  'an address that is no proposal is none: %s',
+  'an address without a proposal has none: %s',
   (text) => expect(trialIn(text, 'agent:a', domain)).toBeUndefined(),
 );
 

@@ -35,7 +35,7 @@ export function withAction(trial: Trial, domain: Domain, action: string): Trial 
   return { ...trial, action, role: withParams(role, trial.role.params), args };
 }
 
-/** A role with the parameters that it has, as far as they are known. */
+/** A role with its known parameters. */
 export function withParams(
   role: Pick<RoleOfDomain, 'name' | 'params'> | undefined,
   known: Readonly<Record<string, string>>,

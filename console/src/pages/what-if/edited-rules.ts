@@ -7,7 +7,7 @@ interface Draft {
   readonly address: string | null;
 }
 
-/** The rule table of a trajectory as text, which is edited. */
+/** The edited text of the rule table of a trajectory. */
 export interface EditedRules {
   readonly text: string;
   readonly edit: (text: string) => void;

@@ -92,7 +92,7 @@ function Form({
       </Group>
       <Text size="xs" c="dimmed">
         The entries up to that one are shared with the record. No tool is called. Models of the
-        variants are asked, which can cost money.
+        variants are asked. This can cost money.
       </Text>
       <Group justify="space-between" gap="xs">
         <Text size="sm" c="dimmed" role="status">

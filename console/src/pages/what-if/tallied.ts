@@ -5,7 +5,7 @@ export type ShownRuling = components['schemas']['ShownRuling'];
 
 /** Differences of one action with the same rulings, recorded and new. */
 export interface Tally {
-  /** `pay:committed:escalated`, which names the tally in the address of the page. */
+  /** `pay:committed:escalated`: the name of the tally in the address of the page. */
   readonly key: string;
   readonly action: string;
   readonly recorded: ShownRuling['ruling'];

@@ -22,7 +22,7 @@ function listOf(value: unknown, member: string): readonly unknown[] {
   return Array.isArray(list) ? list : [];
 }
 
-/** Policies are asked about the runtime's own actions too, which no domain lists. */
+/** Policies also decide about the runtime's own actions. No domain lists these. */
 function isBuiltIn(pattern: string): boolean {
   return /^assize(?:\.|$)/.test(pattern);
 }

@@ -6,7 +6,7 @@ import { emptyOf, resolved } from './schema.ts';
 import classes from './schema-form.module.css';
 import { wordsOf } from './words.tsx';
 
-/** A list: a field for each item, which can be removed, and a button for another one. */
+/** A list: a field for each item, with a button to remove it, and a button for another one. */
 export function ListField(props: FieldProps) {
   const { name, path, value, onChange, part, isRequired, findings } = props;
   const { label, description, error } = wordsOf(props);

@@ -4,7 +4,7 @@ import type { FieldProps } from './field-props.ts';
 import { useNumberText } from './money.ts';
 import { wordsOf } from './words.tsx';
 
-/** A number. Its text stays as typed, also while it is no number yet. */
+/** A number. Its text stays as typed, also while it is not a number yet. */
 export function NumberField(props: FieldProps) {
   const { value, onChange, part } = props;
   const { read, write, words } = useNumberText(props);

@@ -152,7 +152,7 @@ test('a new number is the one nearest to zero', () => {
   expect(numbers).toEqual([0, 2, 0, -3]);
 });
 
-test('a number field keeps a text that is no number', () => {
+test('a number field keeps a text that is not a number', () => {
   expect([
     numberOf('12'),
     numberOf(' 1.5e3 '),
@@ -163,13 +163,13 @@ test('a number field keeps a text that is no number', () => {
   expect([numberText(12), numberText('1_0'), numberText(undefined)]).toEqual(['12', '1_0', '']);
 });
 
-test('a text that is no JSON makes the whole unreadable', () => {
+test('a text that is not JSON makes the whole unreadable', () => {
   expect(parsed('{"a":[1]}')).toEqual({ a: [1] });
   expect(isReadable({ a: [parsed('[1')] })).toBe(false);
   expect(isReadable({ a: [1, null] })).toBe(true);
 });
 
-test('a misfit is told at its field, or at the JSON around it', () => {
+test('a misfit shows at its field, or at the JSON around it', () => {
   const findings = [
     { pointer: '/a~1b', message: 'too small' },
     { pointer: '/c/0', message: 'missing' },

@@ -1,4 +1,4 @@
-/** A JSON Schema, as far as the form reads it. */
+/** The part of a JSON Schema that the form reads. */
 export interface Schema {
   readonly $ref?: string;
   readonly $defs?: Readonly<Record<string, Schema>>;
