@@ -173,7 +173,7 @@ describe.each([
     expect(it.made).toHaveLength(decision === 'approve' ? 2 : 1);
   });
 
-  test('of two calls of which one waits, the other one is made meanwhile', async () => {
+  test('while one of two calls waits, the other one is made', async () => {
     const it = await runOf(way);
     const other = pay('c2', 'eve', 900);
     const first = await it.start([large, other]);
@@ -191,7 +191,7 @@ describe.each([
     expect(it.made).toEqual([large.args, other.args]);
   });
 
-  test('a call that fails after the user wrote on is told as failed, once', async () => {
+  test('a call that fails after the user wrote on is reported as failed, once', async () => {
     const it = await runOf(way, {
       pays: () => {
         throw new Error('no such account');
@@ -209,7 +209,7 @@ describe.each([
     expect(it.made).toHaveLength(1);
   });
 
-  test('a call in doubt after the user wrote on is told so until it is settled', async () => {
+  test('a call in doubt after the user wrote on stays so until it is settled', async () => {
     const it = await runOf(way, {
       pays: () => {
         throw Object.assign(new Error('cut'), { code: 'ECONNRESET' });

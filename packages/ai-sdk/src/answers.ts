@@ -19,7 +19,7 @@ export interface LedgerAnswers {
   readonly waiting: readonly HeldCall[];
   /**
    * The messages with the ledger's answer to each question, for the next `generateText`. A call
-   * that waits has an interim result, which says so, until a later `assizeAnswers` replaces it.
+   * that waits has an interim result that says so, until a later `assizeAnswers` replaces it.
    */
   readonly messages: ModelMessage[];
 }

@@ -60,7 +60,7 @@ const ASKED = arg.members({
   messages: arg.list(arg.object),
 });
 
-/** A function for the whole set comes before the approval of a tool, which still counts. */
+/** A function for the whole set comes before the approval of a tool. That still counts. */
 async function ownApproval(
   tool: unknown,
   input: unknown,

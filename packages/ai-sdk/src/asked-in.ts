@@ -33,7 +33,7 @@ export function answeredIn(messages: readonly ModelMessage[]): ReadonlySet<strin
   return new Set(parts.flatMap((part) => (part.type === 'tool-result' ? [part.toolCallId] : [])));
 }
 
-/** The first answer about a call in the last message: as the SDK, which ignores the others. */
+/** The first answer about a call in the last message: as in the SDK, the others are ignored. */
 export function answerIn(
   messages: readonly ModelMessage[],
   toolCallId: string,

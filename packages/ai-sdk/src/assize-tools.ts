@@ -8,7 +8,7 @@ import { streamed } from './streamed.ts';
 const GATED = new WeakMap<object, GatedTool>();
 
 /**
- * The same tools, of which every call goes through the gate. A call is judged by the rules,
+ * The same tools, with every call going through the gate. A call is judged by the rules,
  * approved by a person where they ask, made once for its run and id, and recorded. Names, schemas
  * and types stay as they are. Tools without `execute` are made elsewhere, and stay too.
  *

@@ -36,7 +36,7 @@ type ToolOutput = ToolResultPart['output'];
 /** Takes the results of a tool that gives several, one after the other. */
 export type Take = (result: unknown) => void;
 
-/** How many refused calls are kept for their `execute`, which comes at once. */
+/** How many refused calls are kept for their `execute`: it comes immediately. */
 const REFUSED_MAX = 1_000;
 
 type Refused = Extract<JudgedEnd, { readonly end: 'refused' }>;
@@ -76,7 +76,7 @@ export class GatedTool {
   }
 
   /**
-   * Whether the call waits for a person. A runtime that can only be told this makes a refused call:
+   * Whether the call waits for a person. A runtime that learns nothing else makes a refused call:
    * `execute` refuses it then, also if the runtime gives it other messages.
    *
    * @throws the errors of `judge`
@@ -120,7 +120,7 @@ export class GatedTool {
   }
 
   /**
-   * Makes a call that the messages have gone on without. Its result is as the model is told it.
+   * Makes a call that the messages have gone on without. Its result is as the model gets it.
    *
    * @throws CallError; the errors of `Gate.run`
    */
@@ -172,7 +172,7 @@ export class GatedTool {
     if (!isObject)
       throw new CallError(
         'not_json',
-        `The input of ${this.name} is no object of data. Change its schema.`,
+        `The input of ${this.name} is not an object of plain data. Change its schema.`,
         {
           evidence: { tool: this.name },
         },

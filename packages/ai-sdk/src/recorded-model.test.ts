@@ -262,6 +262,6 @@ test('a question with a function in it is refused', async () => {
   });
   await expect(asked).rejects.toMatchObject({
     code: 'not_json',
-    message: expect.stringContaining(', or its answer, is no data that the log can'),
+    message: expect.stringContaining(', or its answer, is not data that the log can'),
   });
 });

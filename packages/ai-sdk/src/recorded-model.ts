@@ -134,7 +134,7 @@ function dataOf(value: unknown, of: Model): Json {
   const model = nameOf(of);
   throw new CallError(
     'not_json',
-    `A question to ${model}, or its answer, is no data that the log can keep. Leave out functions and objects of a class.`,
+    `A question to ${model}, or its answer, is not data that the log can keep. Leave out functions and objects of a class.`,
     {
       evidence: { model },
     },

@@ -37,7 +37,7 @@ const SHOWN: ReadonlySet<string> = new Set([
 /** The parts that are of one connection. */
 const FLEETING: ReadonlySet<string> = new Set(['ping', 'raw']);
 
-/** An answer with an error, or without an end, which is not recorded. */
+/** An answer with an error, or without an end. It is not recorded. */
 class FailedAnswer extends Error {
   override readonly name = 'FailedAnswer';
 }

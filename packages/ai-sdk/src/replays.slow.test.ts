@@ -42,7 +42,7 @@ describe.each([
     expect(it.made).toHaveLength(1);
   });
 
-  test('of two processes that resume at once, one makes the call', async () => {
+  test('of two processes that resume together, one makes the call', async () => {
     const it = await runOf(way, named);
     const approved = answering(await it.start([large]), true);
     const runs = [it, it, await it.copy(), await it.copy()];
@@ -127,7 +127,7 @@ describe.each([
     expect(made).toEqual([]);
   });
 
-  test('an approval that calls itself automatic is no approval', async () => {
+  test('an approval that calls itself automatic does not count', async () => {
     const it = await runOf(way, named);
     const first = await it.start([large]);
     const automatic = changed(
@@ -175,7 +175,7 @@ describe.each([
     expect(it.made).toHaveLength(2);
   });
 
-  test('a call that failed is told, and is not made again', async () => {
+  test('a call that failed is reported, and is not made again', async () => {
     const pays = () => {
       throw new Error('no money');
     };
@@ -203,7 +203,7 @@ describe.each([
     expect(it.made).toHaveLength(2);
   });
 
-  test('a time-out and an abort leave a call in doubt, which is not made again', async () => {
+  test('a time-out and an abort leave a call in doubt; it is not made again', async () => {
     const it = await runOf(way, {
       pays: () => {
         throw new DOMException('late', 'TimeoutError');

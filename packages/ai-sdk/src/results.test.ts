@@ -37,7 +37,7 @@ describe.each([
   ['generateText', generated],
   ['streamText', streamedWay],
 ] as const)('%s', (_, way) => {
-  test('results that are no JSON are given again as they were', async () => {
+  test('results that are not JSON are given again as they were', async () => {
     const result = { at: new Date(5), seen: new Map([['a', new Set([1n])]]), none: undefined };
     const it = await runOf(way, { pays: () => result });
     for (const run of [it, await it.copy()]) {
@@ -178,7 +178,7 @@ test('a tool that asks by itself is refused: the rules ask', async () => {
   }
 });
 
-test('a call without a run, or with an input that is no data, is not made', async () => {
+test('a call without a run, or with an input that is not data, is not made', async () => {
   const it = await runOf(generated, { run: () => undefined });
   const call = { toolCallId: 'c1', messages: [], context: {} as never };
   const made = (input: unknown, run: typeof it) => run.tools['pay']!.execute!(input as never, call);
@@ -190,7 +190,7 @@ test('a call without a run, or with an input that is no data, is not made', asyn
   for (const input of ['bob', ['bob'], { to: () => 'bob' }, new Map()])
     await expect(made(input, other)).rejects.toMatchObject({
       code: 'not_json',
-      message: expect.stringContaining('is no object of data'),
+      message: expect.stringContaining('is not an object of plain data'),
     });
   expect(it.made).toEqual([]);
 });

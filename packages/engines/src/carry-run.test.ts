@@ -166,7 +166,7 @@ test.each(ENGINES)('%s waits for the end of the lease of another process', async
   expect(journal.waits[0]).toBeLessThanOrEqual(301);
 });
 
-test('a process advances so many runs at once, and the others in their order', async () => {
+test('a process advances so many runs together, and the others in their order', async () => {
   const [began, ends]: [string[], Map<string, (error?: Error) => void>] = [[], new Map()];
   const advance = (id: string) =>
     new Promise<DurableRun>((resolve, reject) => {

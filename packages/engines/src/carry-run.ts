@@ -23,7 +23,7 @@ export interface RunSteps {
   readonly wait: (ms: number) => Promise<void>;
 }
 
-/** The key of the message that makes a workflow advance its run at once. */
+/** The key of the message that makes a workflow advance its run immediately. */
 export const RUN_KEY = 'run';
 
 /**
@@ -62,13 +62,13 @@ const CONCURRENCY = 16;
 /** How an engine carries runs. */
 export interface CarryingOptions extends AskingOptions {
   /**
-   * The maximum number of runs that advance at once in this process. An engine that starts again
-   * carries every open run, and the others wait for their turn. Default: 16.
+   * The maximum number of runs that advance concurrently in this process. An engine that starts
+   * again carries every open run, and the others wait for their turn. Default: 16.
    */
   readonly concurrency?: number;
 }
 
-/** The same carrier, which advances at most so many runs at once, in the order of the calls. */
+/** The same carrier. It advances at most so many runs concurrently, in the order of the calls. */
 export function limitedAdvancer(
   carrier: RunAdvancer,
   { concurrency = CONCURRENCY }: CarryingOptions,

@@ -20,7 +20,7 @@ export type DbosRunOptions = CarryingOptions & Pick<DbosOptions, 'retries'>;
 /**
  * The body of a DBOS workflow that carries one durable run to its end, and returns its record.
  * Register it with `DBOS.registerWorkflow`, and start it with the trajectory. The workflow waits in
- * `DBOS.recv`. A message with the topic `assize:run` makes it look at the run at once.
+ * `DBOS.recv`. A message with the topic `assize:run` makes it look at the run immediately.
  *
  * Register the workflow with a large `maxRecoveryAttempts`. DBOS counts each restart of a process,
  * and by default gives up a workflow that waits through 100 of them.

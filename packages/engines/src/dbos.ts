@@ -51,7 +51,7 @@ export type DbosOnce = <const Args extends CallArgs, T extends Json | undefined>
  * `once` for workflows of DBOS. The run is the workflow, or the workflow that it was forked from at
  * first. A call that waits for a person, or whose outcome is not known, is the event `assize:KEY`
  * of its workflow. The workflow waits in `DBOS.recv`, and a message with this topic makes it ask
- * the ledger at once. In a step, which cannot wait, the function throws `call_pending`, or
+ * the ledger immediately. A step cannot wait: there the function throws `call_pending`, or
  * `call_in_doubt` with `retryable`.
  *
  * The function that it returns throws CallError `call_refused`, `call_failed`, or `call_in_doubt`

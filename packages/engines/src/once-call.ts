@@ -17,7 +17,7 @@ export interface OnceCall<Args extends CallArgs = CallArgs> {
   readonly run?: string;
 }
 
-/** A call that is begun, as its function makes it. */
+/** A call that has started, as its function makes it. */
 export interface BegunOnce<Args extends CallArgs> extends BegunCall {
   /** The arguments that are approved. A person may have changed them. */
   readonly args: Args;

@@ -18,8 +18,8 @@ import { wakeTopic } from './waiting.ts';
 /**
  * The body of a Restate handler that carries one durable run to its end, and returns its record. In
  * a virtual object with the trajectory as its key, one invocation carries a run at a time. The
- * invocation is suspended while the run waits. The signal `assize:run` makes it look at the run at
- * once.
+ * invocation is suspended while the run waits. The signal `assize:run` makes it look at the run
+ * immediately.
  *
  * The function that it returns throws a TerminalError for an unknown run or unknown agents. Restate
  * retries errors of the store.

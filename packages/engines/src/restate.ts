@@ -45,7 +45,7 @@ export type RestateOnce = <const Args extends CallArgs, T extends Json | undefin
 /**
  * `once` for handlers of Restate. The run is the invocation. A call that waits for a person, or
  * whose outcome is not known, suspends the invocation. The signal `assize:KEY` to the invocation
- * makes it ask the ledger at once.
+ * makes it ask the ledger immediately.
  *
  * The function that it returns throws a TerminalError for a call that was refused, has failed, or
  * was settled by a person. The code is its `metadata.code`. Restate retries errors of the ledger.

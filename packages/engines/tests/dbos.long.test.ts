@@ -88,7 +88,7 @@ withPostgres('DBOS', (postgres) => {
     expect(held).toMatchObject({ id: 'pay', tool: 'pay', args: { to: 'bob', cents: 900 } });
     await first.kill();
     await shop.decide(held);
-    // The person is told again if the process stopped before DBOS had recorded that.
+    // The person gets the message again if the process stopped before DBOS had recorded it.
     expect((await start().end()).said.at(-1)).toEqual({ result: { receipt: 'paid bob' } });
     expect(shop.requests()).toHaveLength(1);
   });

@@ -84,7 +84,7 @@ export function readAnswer(answer: unknown): ReadAnswer | undefined {
   return 'decision' in answer ? ofPayload(answer) : undefined;
 }
 
-/** `{decisions: [decision]}`, of which there is exactly one: a pause asks about one call. */
+/** `{decisions: [decision]}`, with exactly one decision: a pause asks about one call. */
 function ofHitl({ decisions, assize }: Fields): ReadAnswer | undefined {
   if (!Array.isArray(decisions) || decisions.length !== 1 || !isRecord(decisions[0]))
     return undefined;

@@ -163,13 +163,13 @@ class GatedCall {
     throw errorOf(end as Exclude<typeof end, { readonly end: 'done' }>);
   }
 
-  /** Errors that are no failures of the tool: the end of the run, and a pause of the tool. */
+  /** Errors that are not failures of the tool: the end of the run, and a pause of the tool. */
   #passOn(call: string, error: unknown): void {
     if (this.#call.signal?.aborted === true) throw error;
     if (!isGraphBubbleUp(error)) return;
     const { tool } = this.#call;
     if (!isGraphInterrupt(error) || this.#options.idempotent?.includes(tool) === true) throw error;
-    const text = `The tool ${tool} paused itself after it was begun. Let the rules ask, or name it in \`idempotent\`.`;
+    const text = `The tool ${tool} paused itself after its start. Let the rules ask, or name it in \`idempotent\`.`;
     throw new CallError('tool_paused', text, { cause: error, evidence: { call } });
   }
 

@@ -14,7 +14,7 @@ describe.each([
   ['an agent', agent],
   ['a graph with a ToolNode', bareGraph],
 ] as const)('%s', (_, make) => {
-  test('an allowed call is made, and the model is told of a refused one', async () => {
+  test('an allowed call is made, and the model learns of a refused one', async () => {
     const it = await runOf(make);
     const { told } = await it.start([pay('c1', 'bob', 5), pay('c2', 'mallory', 5)]);
     expect(told).toMatchObject([

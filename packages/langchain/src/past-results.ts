@@ -23,7 +23,7 @@ export interface LedgerAnswers {
 
 /**
  * Puts a result beside each call of the messages that has none, as the user wrote on while it
- * waited. Undefined for a call that no gate has, which stays as it is.
+ * waited. Undefined for a call that no gate has: it stays as it is.
  */
 export async function withPastResults(
   messages: readonly BaseMessage[],

@@ -37,7 +37,7 @@ describe.each([
     ]);
   });
 
-  test('a call that fails after the decision is told as failed, once made', async () => {
+  test('a call that fails after the decision is reported as failed, once made', async () => {
     const it = await runOf(make, {
       pays: () => {
         throw new Error('no such account');
@@ -57,7 +57,7 @@ describe.each([
     expect(it.made).toHaveLength(1);
   });
 
-  test('a call in doubt is told as such', async () => {
+  test('a call in doubt is reported as such', async () => {
     const it = await runOf(make, {
       pays: () => {
         throw Object.assign(new Error('cut'), { code: 'ECONNRESET' });

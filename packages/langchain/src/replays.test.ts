@@ -25,7 +25,7 @@ describe.each([
     expect(it.made).toHaveLength(1);
   });
 
-  test('of two processes that resume at once, one makes the call', async () => {
+  test('of two processes that resume together, one makes the call', async () => {
     const it = await runOf(make, named);
     const { pauses } = await it.start([pay('c1', 'bob', 500)]);
     const copies = [it, await it.copy(), await it.copy()];
@@ -66,7 +66,7 @@ describe.each([
     expect(it.made).toHaveLength(2);
   });
 
-  test('a fork to another thread or with other ids is judged anew', async () => {
+  test('a fork to another thread or with other ids is judged again', async () => {
     const it = await runOf(make);
     await it.start([pay('c1', 'bob', 50)]);
     await it.start([pay('c1', 'bob', 50)], { thread_id: 't2' });
@@ -88,7 +88,7 @@ describe.each([
     expect(it.made).toEqual([]);
   });
 
-  test('a call that failed is told, and is not made again', async () => {
+  test('a call that failed is reported, and is not made again', async () => {
     const it = await runOf(make, {
       pays: () => {
         throw new Error('no money');

@@ -6,11 +6,11 @@ interface Node {
 
 const NODES = new WeakMap<object, Node>();
 
-/** The calls of a node that run at once, of which one may pause the node. */
+/** The concurrent calls of a node. One of them may pause the node. */
 export class Siblings {
   readonly #node: Node;
 
-  /** @param of - the notes of LangGraph about the node, which its calls share */
+  /** @param of - the notes of LangGraph about the node; its calls share them */
   constructor(of: object) {
     const node = NODES.get(of) ?? { running: 0, waiting: [] };
     NODES.set(of, node);

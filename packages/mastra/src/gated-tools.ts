@@ -6,7 +6,7 @@ import { RESUME_SCHEMA, SUSPEND_SCHEMA } from './schemas.ts';
 import type { MastraTool, ToolContext } from './tool.ts';
 
 /**
- * The same tools, of which every call goes through the gate: for an agent, for steps of a workflow,
+ * The same tools, with every call going through the gate: for an agent, for steps of a workflow,
  * or for a list of tools. In the rules, a tool has its id. Types and input stay as they are.
  *
  * @throws ArgumentError `bad_argument`

@@ -48,10 +48,10 @@ const SUSPENSION: Json = {
   required: ['tool', 'args', 'message', 'assize'],
 };
 
-/** In the place of a tool's own form, which does not describe an answer to Assize. */
+/** In the place of a tool's own form: that does not describe an answer to Assize. */
 export const RESUME_SCHEMA: ToldSchema = told(ANSWER);
 
-/** In the place of a tool's own form, which does not describe a pause of Assize. */
+/** In the place of a tool's own form: that does not describe a pause of Assize. */
 export const SUSPEND_SCHEMA: ToldSchema = told(SUSPENSION);
 
 /** The form of an answer to a pause, as its chunk tells it. */

@@ -17,7 +17,7 @@ export function pauseBefore(context: ToolContext): AssizeSuspension | undefined 
 
 /** The changes of a context before the tool gets it. */
 export interface ToolPauses {
-  /** Whether the answer and the payload are those of the gate, which the tool does not get. */
+  /** Whether the answer and the payload are those of the gate. The tool does not get these. */
   readonly isAnswered: boolean;
   readonly suspend: (suspend: Suspendable['suspend']) => Suspendable['suspend'];
 }
@@ -52,10 +52,10 @@ function change(of: Suspendable, { isAnswered, suspend }: ToolPauses): void {
   if (typeof of.suspend === 'function') pausing.suspend = suspend(of.suspend.bind(of));
 }
 
-/** Refuses the pause of a tool that was begun and may not be made again. */
+/** Refuses the pause of a tool that has started and may not be called again. */
 export function refusePause(tool: string, call: string): () => Promise<never> {
   return async () => {
-    const text = `The tool ${tool} suspended itself after it was begun. Let the rules ask, or name it in \`idempotent\`.`;
+    const text = `The tool ${tool} suspended itself after its start. Let the rules ask, or name it in \`idempotent\`.`;
     throw new CallError('tool_paused', text, { evidence: { call } });
   };
 }

@@ -11,7 +11,7 @@ export interface Suspendable {
   readonly suspend?: (payload: unknown, options?: object) => Promise<unknown>;
   /** The answer to the last pause. A model can write one too. */
   readonly resumeData?: unknown;
-  /** The payload of the last pause, which Mastra has kept. */
+  /** The payload of the last pause, as Mastra has kept it. */
   readonly suspendPayload?: unknown;
 }
 

@@ -10,7 +10,7 @@ describe.skipIf(!hasMastra)('Mastra (absent without npm ci --prefix peers)', () 
     ['an agent', agentKind],
     ['a workflow', workflowKind],
   ] as const)('%s', (_, kind) => {
-    test('an allowed call is made, and its result is told', async () => {
+    test('an allowed call is made, and the model gets its result', async () => {
       const it = await runOf(kind);
       expect((await it.start([pay('c1', 'bob', 5)])).told).toMatchObject([
         { result: { paid: 'bob' } },

@@ -38,7 +38,7 @@ describe.skipIf(!hasMastra)('Mastra (absent without npm ci --prefix peers)', () 
       expect(it.made).toHaveLength(1);
     });
 
-    test('of three processes that resume at once, one makes the call', async () => {
+    test('of three processes that resume together, one makes the call', async () => {
       const it = await runOf(kind, named);
       const { pauses } = await it.start([pay('c1', 'bob', 500)]);
       const all = [it, await it.other(), await it.other()];
@@ -140,7 +140,7 @@ describe.skipIf(!hasMastra)('Mastra (absent without npm ci --prefix peers)', () 
     expect(it.made).toHaveLength(1);
   });
 
-  test('a call that failed is told, and is not made again', async () => {
+  test('a call that failed is reported, and is not made again', async () => {
     const it = await runOf(workflowKind, {
       pays: () => {
         throw new Error('no money');

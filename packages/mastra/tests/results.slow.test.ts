@@ -54,7 +54,7 @@ describe.skipIf(!hasMastra)('Mastra (absent without npm ci --prefix peers)', () 
     expect(await it.gate.port.outcomeOf(`${it.runId}.c1`)).toMatchObject({ outcome: 'unknown' });
   });
 
-  test('a tool that suspends itself is told of, and not made again', async () => {
+  test('a tool that suspends itself is reported, and not called again', async () => {
     const it = await runOf(agentKind, {
       pays: (_paid, context) => (context as Given).agent.suspend({ which: 'account' }),
     });

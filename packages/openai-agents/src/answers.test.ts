@@ -137,7 +137,7 @@ test('the answer for one call is not the answer for its sibling', async () => {
   expect(it.made).toHaveLength(2);
 });
 
-test('an approval of one call is none of the same call in another run', async () => {
+test('an approval of one call does not approve the same call in another run', async () => {
   const it = await deskOf(named);
   const one = await it.start([pay('c1', 'bob', 500)]);
   const two = await it.start([pay('c1', 'bob', 500)], { runId: 'r2' });

@@ -26,13 +26,13 @@ interface RunAnswers {
 
 const ANSWERS = new WeakMap<RunContext<any>, RunAnswers>();
 
-/** The same by the count of tokens, which an agent that is a tool shares with the outer run. */
+/** The same by the count of tokens. An agent that is a tool shares it with the outer run. */
 const BY_USAGE = new WeakMap<object, RunAnswers>();
 
 /**
  * Takes the answers to paused calls of gated tools from now on, so that the SDK sees none. The call
- * stays undecided in the state until the ledger has decided. An answer of another process, which a
- * state may bring along, is not taken.
+ * stays undecided in the state until the ledger has decided. An answer of another process in
+ * a state is not taken.
  */
 export function takeAnswers(context: RunContext<any>, agent: Agent<any, any>): void {
   const known = ANSWERS.get(context);
@@ -114,10 +114,10 @@ function took(
   if (calls === undefined) return false;
   if (isForAll) {
     const tool = item.name ?? '';
-    const text = `An answer for every later call of ${tool} is none of a call. Let a person record a standing approval.`;
+    const text = `An answer for every later call of ${tool} does not decide one call. Let a person record a standing approval.`;
     throw new CallError('bad_argument', text, { evidence: { tool } });
   }
-  // The SDK itself asks about arguments that are no object, and only its own record answers that.
+  // The SDK itself asks about arguments that are not an object. Only its own record answers that.
   if (!answers.agents.has(item.agent) || !hasNamedArgs(item.arguments ?? '')) return false;
   const given = answers.byCalls.get(calls) ?? new Map<string, StateAnswer>();
   answers.byCalls.set(calls, given.set(modelCallIdOf(item), answer));

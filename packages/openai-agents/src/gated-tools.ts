@@ -8,7 +8,7 @@ import { ToolCalls } from './tool-calls.ts';
 type AnyTool = FunctionTool<any, any, any>;
 
 /**
- * The same tools, of which every call goes through the gate. A call is judged, approved by a person
+ * The same tools, with every call going through the gate. A call is judged, approved by a person
  * where the rules ask, made once, and recorded. Names, schemas and types stay as they are.
  *
  * @throws ArgumentError `bad_argument`

@@ -12,7 +12,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { decide, deskOf, named, pay } from '../../../tests/support/openai-agents-runs.ts';
 import { gatedTools, heldCalls } from './index.ts';
 
-test('an allowed call is made, and the model is told of a refused one', async () => {
+test('an allowed call is made, and the model learns of a refused one', async () => {
   const it = await deskOf();
   const { told, paused } = await it.start([pay('c1', 'bob', 5), pay('c2', 'mallory', 5)]);
   expect(told).toEqual([
@@ -174,7 +174,7 @@ test('an answer to a call of an agent that is a tool counts', async () => {
   expect(it.made).toHaveLength(1);
 });
 
-test('arguments that are no object, or no JSON, are judged or told', async () => {
+test('arguments that are not an object, or not JSON, are judged or reported', async () => {
   const it = await deskOf();
   const seen: unknown[] = [];
   const look = tool({

@@ -20,7 +20,7 @@ export interface LedgerAnswers {
  *
  * @param from - the state of a run that was interrupted, whose own history leaves out the calls
  * that wait; or the items of a later run
- * @param context - that of the runs, which names them
+ * @param context - that of the runs; it names them
  * @throws ArgumentError `bad_argument`; CallError; the errors of `Gate.run`
  */
 export async function assizeAnswers(

@@ -46,7 +46,7 @@ test.each([
   expect(it.made).toHaveLength(decision === 'approve' ? 2 : 1);
 });
 
-test('a call that fails is told as failed, once made', async () => {
+test('a call that fails is reported as failed, once made', async () => {
   const it = await deskOf({
     pays: () => {
       throw new Error('no such account');
@@ -61,7 +61,7 @@ test('a call that fails is told as failed, once made', async () => {
   expect(it.made).toHaveLength(1);
 });
 
-test('a call in doubt is told as such until it is settled', async () => {
+test('a call in doubt is reported as such until it is settled', async () => {
   const it = await deskOf({
     tool: { errorFunction: null },
     pays: () => {

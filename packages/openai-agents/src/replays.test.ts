@@ -19,7 +19,7 @@ test('the same state that is resumed twice makes the call once', async () => {
   expect(it.made).toHaveLength(1);
 });
 
-test('of three processes that resume at once, one makes the call', async () => {
+test('of three processes that resume together, one makes the call', async () => {
   const it = await deskOf(named);
   const { state } = await it.start([pay('c1', 'bob', 500)]);
   const kept = state.toString();
@@ -70,7 +70,7 @@ test('a run that starts again under its id gets the recorded results', async () 
   expect(it.made).toHaveLength(2);
 });
 
-test('a call that failed is told, and is not made again', async () => {
+test('a call that failed is reported, and is not made again', async () => {
   const it = await deskOf({
     pays: () => {
       throw new Error('no money');
@@ -128,7 +128,7 @@ test('a sibling that ends the run leaves a judged call to be made later', async 
   const failed = Promise.withResolvers<void>();
   it.gate.port.judge = async (call, options) => {
     const judgement = await judge(call, options);
-    // The call of bob is judged, and the run ends before it is begun.
+    // The call of bob is judged, and the run ends before it starts.
     if (call.id === 'r1.c1') await failed.promise;
     return judgement;
   };
@@ -155,7 +155,7 @@ test('a call whose process ends before its outcome is in doubt', async () => {
   expect(it.made).toHaveLength(1);
 });
 
-test('a call that was begun and not made is in doubt, and is not made', async () => {
+test('a call that started and was not made is in doubt, and is not made', async () => {
   const it = await deskOf();
   await it.gate.port.ask(
     { id: 'r1.c1', session: 'r1', server: 'shop', tool: 'pay', args: { to: 'bob', cents: 5 } },
@@ -185,7 +185,7 @@ test('an aborted run ends, and its call is in doubt', async () => {
   expect(it.made).toHaveLength(1);
 });
 
-test('a call that is too slow is told as such, and is in doubt', async () => {
+test('a call that is too slow is reported as such, and is in doubt', async () => {
   const it = await deskOf({
     tool: { timeoutMs: 30 },
     pays: (_, details) =>

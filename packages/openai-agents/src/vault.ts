@@ -16,7 +16,7 @@ export interface RunStateVaultOptions {
 /** Keeps paused runs at the program, so that a client carries a token in place of the state. */
 export interface RunStateVault {
   /**
-   * Keeps a state. Returns its token, which is the hash of the state and of a random number.
+   * Keeps a state. Returns its token: the hash of the state and of a random number.
    *
    * @throws ArgumentError `bad_argument`; the errors of the file system
    */

@@ -53,7 +53,7 @@ describe.each([
     for (const one of recorded) expect(ids).toContain(one?.split('-')[2]);
   });
 
-  test('a denied call has the rule that refused it, and is no error', async () => {
+  test('a denied call has the rule that refused it, and is not an error', async () => {
     const shop = await place();
     const told = spans();
     expect(await shop.pay('c1', 5, 'mallory')).toMatchObject({ end: 'refused' });
@@ -155,7 +155,7 @@ describe.each([
     expect(told.all.filter(({ name }) => name === 'assize.make')).toEqual([]);
   });
 
-  test('after `stop` nothing is told and nothing is recorded', async () => {
+  test('after `stop` nothing is traced and nothing is recorded', async () => {
     const shop = await place();
     const told = spans();
     told.stop();
@@ -165,7 +165,7 @@ describe.each([
   });
 });
 
-test('with `record: false` spans are told, and entries have no trace', async () => {
+test('with `record: false` there are spans, and entries have no trace', async () => {
   const shop = await here();
   const told = spans({ record: false });
   await shop.pay('c1', 5);

@@ -14,7 +14,7 @@ import type { Interval, Step, Told, Tracer } from 'assize/internal/traces';
 import { attributesOf, genAiAttributes, spanName } from './attributes.ts';
 import { formatContext, readContext } from './span-contexts.ts';
 
-/** Errors that answer a repetition, which their callers expect. */
+/** Errors that answer a repetition. Their callers expect them. */
 const EXPECTED: ReadonlySet<string> = new Set(['idempotency_conflict']);
 
 /** Makes a span of each step and each interval. */

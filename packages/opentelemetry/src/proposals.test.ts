@@ -127,7 +127,7 @@ test('without an SDK nothing fails, and nothing is recorded', async () => {
   expect((await payloads(store, 't')).map(traceparentIn)).toEqual([undefined, undefined]);
 });
 
-test('the calls of a transaction are spans, and its repetition is no other', async () => {
+test('the calls of a transaction are spans; a repetition adds none', async () => {
   const bank = new Bank();
   const domain = payments(bank, 'allow') as unknown as Domain;
   const assize = runtimeOver(new MemoryStore(), [domain], {
