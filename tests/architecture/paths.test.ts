@@ -14,7 +14,7 @@ const pages = [
 const PATH =
   /^(?:packages|console|tests|labs|examples|scripts|bench|verifiers|clients|docs|\.ci)\/[\w./-]+$/;
 
-/** Paths in the core, which some pages give from `packages/assize/src/` on. */
+/** Paths in the core. Some pages give them from `packages/assize/src/` on. */
 const SHORT =
   /^(?:base|canon|traces|merkle|ledger|authority|kernel|oracle|effects|memory|runtime|stores|views|config)\/(?:[\w./-]+(?:\.ts|\/))?$/;
 

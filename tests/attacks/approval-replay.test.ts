@@ -176,7 +176,7 @@ test('a stale approval for another call: another id, digest or trajectory', asyn
   expect(await stateOf(store)).toMatchObject({ n: 1, asked: 0 });
 });
 
-test('one call approved by twenty at once, in three processes: one of them did', async () => {
+test('of twenty who approve one call together in three processes, one succeeds', async () => {
   const { store, trajectory, reopened } = await begun();
   const id = await ask(trajectory);
   const processes = [trajectory, await reopened('second'), await reopened('third')];
@@ -225,7 +225,7 @@ describe('denied, and then approved after all', () => {
 });
 
 describe('no decision, an odd one, or one that comes too late', () => {
-  test('is no approval: nothing is done, and the proposal stays pending', async () => {
+  test('a missing, odd or late decision leaves the proposal pending', async () => {
     const { store, trajectory } = await begun();
     const id = await ask(trajectory);
     const odd: unknown[] = [
@@ -260,7 +260,7 @@ describe('no decision, an odd one, or one that comes too late', () => {
     expect(trajectory.approvals.pending().map((open) => open.id)).toEqual([id]);
   });
 
-  test('of an override that is not just true is no override', async () => {
+  test('an override other than true does not count', async () => {
     const { trajectory } = await begun();
     const id = await ask(trajectory, 200);
     for (const override of ['true', 1, {}, null, 'false'])

@@ -186,7 +186,7 @@ describe('attack 26: self, double, late, altered or racing approval: one at most
       }
     });
 
-    test('by five at once where it takes three: as many as it takes, each once', async () => {
+    test('of five who approve together, three count, each once', async () => {
       const place = stores.newPlace();
       const store = await place.open();
       const three = severalOf(3);

@@ -20,7 +20,7 @@ import { tally } from '../support/tools/effect-sink.ts';
 const root = mkdtempSync(join(tmpdir(), 'assize-archive-attacks-'));
 afterAll(() => rmSync(root, { recursive: true }));
 
-/** A ledger of which all segments are in an archive. */
+/** A ledger with all segments in an archive. */
 async function archived(
   stores: Databases,
 ): Promise<{ readonly place: Place; readonly folder: string }> {

@@ -1,5 +1,5 @@
 /**
- * A changed proof bundle is refused by the program and by verifiers/python/verify.py, which share
+ * A changed proof bundle is refused by the program and by verifiers/python/verify.py. They share
  * only the page of the format.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -207,7 +207,7 @@ test('attack 78: a cell from an old backup, also one that grew: it stops', async
   const write = restored.store.commit({ entries: [], blobs: [] });
   await expect(write).rejects.toMatchObject({ code: 'cell_diverged' });
   await expect(start({ cell: await open('one') })).rejects.toMatchObject({ code: 'cell_diverged' });
-  // The same backup with other entries, which were written without the root log.
+  // The same backup with other entries, written without the root log.
   const apart = await openStore(`sqlite:${folder}/one.db`, {
     mode: 'existing',
     checkpoint: false,

@@ -90,7 +90,7 @@ onEveryDatabase((stores) => {
       fault,
     });
     expect((await fsck(checked)).trajectories.find(({ valid }) => !valid)).toMatchObject({ fault });
-    // The check of `assize checkpoint --no-verify`, which replays nothing.
+    // The check of `assize checkpoint --no-verify`: it replays nothing.
     const logged = requireLogged(checked, { from: 0, to: await checked.logSize() });
     await expect(logged).rejects.toMatchObject({
       code: 'invalid_ledger',

@@ -65,7 +65,7 @@ class Trap {
   place: string | undefined;
   deed: Deed = () => undefined;
 
-  /** The function, which does the deed if it is the place. */
+  /** The function. It does the deed if this is the place. */
   at<F extends (...args: any[]) => any>(place: string, plain: F): F {
     return ((...args: any[]) => (this.place === place ? this.deed() : plain(...args))) as F;
   }
@@ -425,7 +425,7 @@ async function stage(trap: Trap) {
   return { store, assize, trajectory: trajectory as unknown as Trajectory };
 }
 
-/** An error of a plan goes to the body of the transaction, which passes it on. */
+/** An error of a plan goes to the body of the transaction. The body passes it on. */
 function isTyped(place: string, error: unknown): boolean {
   return isAssizeError(error) || (place === 'ToolSpec.plan' && toError(error) === error);
 }

@@ -21,7 +21,7 @@ const key = (name: string, use: 'note' | 'cosignature', seed: number): SignerKey
 const log = key('example.com/ledger', 'note', 1);
 const signer = key('witness.example', 'cosignature', 2);
 
-/** A correct request, which the witness cosigns. */
+/** A correct request. The witness cosigns it. */
 const RIGHT = `old 0\n\n${signCheckpoint({ size: 1, root: leafHash('first') }, log)}`;
 const HOST = 'Host: witness.example:2112';
 

@@ -57,7 +57,7 @@ beforeAll(async () => {
     trajectoryId: 't',
     writs: [writ],
   });
-  // The replacement character itself, for which a reader may take bytes that are no text.
+  // The replacement character itself, for which a reader may take bytes that are not text.
   for (let n = 1; n < SIZE; n++)
     await trajectory.propose(intent('keep', { value: `\ufffd${n}` }, writ));
   rows = await allEntries(store, 't');
@@ -224,7 +224,7 @@ describe('attack 18: a cut, longer, flipped or mis-sized proof: false, no error'
     }
   });
 
-  test('of the one entry of a log, which needs no hash', () => {
+  test('a proof of the one entry of a log needs no hash', () => {
     const leaf = read(0, 0)!;
     const claim = { index: 0, size: 1, leafHash: leaf, root: leaf };
     expect(verifyInclusion(claim, [])).toBe(true);
@@ -280,7 +280,7 @@ describe('attack 18: a cut, longer, flipped or mis-sized proof: false, no error'
     }
   });
 
-  test('on the command line: exit code 1, and 2 for an entry that is no text', async () => {
+  test('on the command line: exit code 1, and 2 for an entry that is not text', async () => {
     expect(await command('bundle', 'proof', rows[5]!.id, '--out', 'proof')).toMatchObject({
       code: 0,
     });

@@ -194,7 +194,7 @@ onEveryDatabase(({ kind, newPlace }) => {
       expect(await (store as Store).entries('t')).toHaveLength(3);
     });
 
-    test('what an operator may add is no fault', async () => {
+    test('what an operator may add is not a fault', async () => {
       const place = await made();
       await place.sql(...HARMLESS[kind]);
       const store = await place.open();

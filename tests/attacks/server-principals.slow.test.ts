@@ -257,7 +257,7 @@ test('a client has two secrets while one replaces the other', async () => {
   expect(await statusBy(['the secret of tomorrow', CLIENT.secret])).toBe(303);
 });
 
-test('attack 62: a token for one audience of an issuer is none of another', async () => {
+test('attack 62: a token for one audience of an issuer is refused at another', async () => {
   const issuer = await keyServer();
   const jwt = [
     issuer.entry('agents', ({ sub }) => (sub === 'scout' ? { name: 'agent:scout' } : undefined)),

@@ -9,7 +9,7 @@ import { ROOT, start } from '../support/server/serving.ts';
 
 const KIND = 'server/member';
 
-/** A server of the attacker, which keeps the headers of each request. */
+/** A server of the attacker. It keeps the headers of each request. */
 async function thief() {
   const stolen: unknown[] = [];
   const server = createServer((request, response) => {

@@ -108,7 +108,7 @@ test('attack 32: a token that a database writer adds or widens: 401', async () =
   ).not.toContain(key);
 });
 
-test('attack 33: a revoked token: 401 at once; its old row put back counts', async () => {
+test('attack 33: a revoked token: 401 immediately; its old row put back counts', async () => {
   const store = new MemoryStore();
   const server = await start({ store });
   const token = server.tokens['agent:scout'];

@@ -50,7 +50,7 @@ const DAMAGE: readonly Damage[] = [
     isInDoubt: true,
   },
   {
-    what: 'the last entry, which can’t be read',
+    what: 'the unreadable last entry',
     sql: [`UPDATE entry SET payload = payload || ' ' ${AT} 3`],
     left: { p4: [2, 0] },
     isInDoubt: true,
@@ -72,7 +72,9 @@ const DAMAGE: readonly Damage[] = [
 ];
 
 onEveryDatabase(({ kind, newPlace }) => {
-  /** Runs statements that may set versions back, which a trigger of PostgreSQL prevents. */
+  /**
+   * Runs statements that may set versions back. A trigger of PostgreSQL prevents that otherwise.
+   */
   async function change(place: Place, ...sql: readonly string[]): Promise<void> {
     const trigger = (does: string): string[] =>
       kind === 'postgres' ? [`ALTER TABLE fact_partition ${does} TRIGGER refuse_going_back`] : [];

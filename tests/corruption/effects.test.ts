@@ -294,7 +294,7 @@ describe('a ledger that was imported with effects that are not settled', () => {
     const own = join(folder, 'own.db');
 
     /**
-     * A store with the trajectory `here`, which has an effect in doubt. The store continues
+     * A store with the trajectory `here` and its effect in doubt. The store continues
      * `thrown`, with transactions of the same epochs in its source store.
      */
     beforeAll(async () => {
@@ -378,7 +378,7 @@ describe('a ledger that was imported with effects that are not settled', () => {
       expect([imported, marked > 3]).toEqual([0, true]);
       await from.close();
       expect(await invalid(store)).toEqual({});
-      // Also by an export of its own, of which the log has what was made here.
+      // Also by its own export. Its log has what was made here.
       expect(await importLines(store, linesOf(store), again)).toMatchObject({
         imported: 0,
         marked: 0,

@@ -18,7 +18,7 @@ export interface Doubt {
 }
 
 export interface CallerOptions {
-  /** Opens the store anew, as after a crash. */
+  /** Opens the store again, as after a crash. */
   readonly open: () => Promise<Store>;
   /** Another handle on the same store, without faults: the real content. */
   readonly witness: LedgerStore;
@@ -138,7 +138,7 @@ export class Caller {
     return this.#insist(() => this.#assize.open(name));
   }
 
-  /** Forgets it, so that it is read anew. */
+  /** Forgets it, so that it is read again. */
   release(name: string): void {
     this.#assize.release(name);
   }

@@ -55,7 +55,7 @@ export class Load {
   #refusals: Refusal[] = [];
   #isOver = false;
   readonly #numbers = new Map<string, number>();
-  /** The orders that are begun and not answered. */
+  /** The orders that have started and have no answer. */
   #inProgress = 0;
   #resumed = Promise.resolve();
   readonly #working: Promise<unknown>;
@@ -126,7 +126,7 @@ export class Load {
     }
   }
 
-  /** Resolves when every order that was begun is answered. */
+  /** Resolves when every started order is answered. */
   async stop(): Promise<void> {
     this.#isOver = true;
     await this.#working;
@@ -156,7 +156,7 @@ export class Load {
     }
   }
 
-  /** Proposes with the same key until an answer comes, which is always the same. */
+  /** Proposes with the same key until an answer comes. It is always the same. */
   async #propose(
     order: CellOrder,
     principal: string,

@@ -124,7 +124,7 @@ async function cutLink({ link }: CellsDeployment, load: Load, how: LinkFault): P
   link.mend(how);
 }
 
-/** An order of the root log, which the server with the early clock carries out as well. */
+/** An order of the root log. The server with the early clock carries it out as well. */
 async function haltAndResume({ log }: CellsDeployment, load: Load): Promise<void> {
   const [tenant] = CELLS.ahead;
   await log.order('halt', { tenant, reason: 'test' }, OPERATOR);

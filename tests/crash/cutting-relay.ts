@@ -59,7 +59,7 @@ export class CuttingRelay {
     this.#server = createServer((client) => this.#relay(client));
   }
 
-  /** Calm until it is told to rage. */
+  /** Calm until `rage` is called. */
   static async start(target: number, seed: number): Promise<CuttingRelay> {
     const relay = new CuttingRelay(target, seed);
     await once(relay.#server.listen(0, '127.0.0.1'), 'listening');
@@ -150,7 +150,7 @@ class Line {
     this.#server = server;
     this.#gone = gone;
     server.on('data', (data) => this.#answer(data));
-    // An error is the end of a connection, which is told next.
+    // An error ends a connection. The end is reported next.
     for (const socket of [client, server]) socket.on('error', () => undefined);
     client.on('close', () => this.#ended());
     server.on('close', () => this.cut());

@@ -108,7 +108,7 @@ test(`after a kill the lease is free and fenced, answers stay, ${ROUNDS} times`,
     }
     // The next lease holder resumes the open transactions.
     await store.logEffects({ fence: tenure.fence, ended: open.map(({ epoch }) => epoch) });
-    // The records of this test are no real records, so none has the keys.
+    // The records of this test are not real records, so none has the keys.
     const faults = (await store.selfCheck()).filter((fault) => !fault.includes('in no record'));
     expect(faults).toEqual([]);
     await store.close();

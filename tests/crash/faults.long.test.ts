@@ -76,7 +76,7 @@ async function live(
 ): Promise<Lived> {
   const { open, witness, remove } = await newPlace();
   const calls: StoreCall[] = [];
-  // Counted over all handles of this life, and not anew for each.
+  // Counted over all handles of this life, not for each.
   const counted: FaultSchedule = ({ operation, nth, args }) => {
     const call = { n: calls.length + 1, operation, nth, args };
     calls.push(call);

@@ -8,7 +8,7 @@ import type { Caller } from './caller.ts';
 export const GRANT = 100;
 export const SPENT = 90;
 
-/** Entries of the last proposals, which are in flight concurrently, in any order. */
+/** Entries of the last proposals. These are in flight concurrently, in any order. */
 export const AT_ONCE = 3;
 
 const worker = writFor('agent', { trajectory: 'main', budget: { usd: GRANT } });

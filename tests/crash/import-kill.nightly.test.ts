@@ -63,7 +63,7 @@ async function imported(store: Facts, lines: readonly string[]): Promise<void> {
 
 /**
  * The answer to readers of the store: the error for incomplete facts, or the number of imported
- * facts, which are all that the ledger records.
+ * facts: all that the ledger records.
  */
 async function told(place: Place, space: string): Promise<'incomplete' | number> {
   const store = (await place.open()) as Facts;

@@ -136,7 +136,7 @@ async function begin(store: Store): Promise<void> {
   await store.close();
 }
 
-/** Random mishaps, except for an operator's look, which shows the real content. */
+/** Random mishaps, except for an operator's look: that shows the real content. */
 function mishaps(): Outside['mishap'] {
   const next = seededNumbers(SEED);
   return (sort, does) => {

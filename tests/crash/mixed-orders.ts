@@ -66,7 +66,7 @@ export interface Plan {
   readonly trajectory: string;
   /** Its tool calls, in that order. */
   readonly calls: readonly Call[];
-  /** Two branches that are tried, of which the first is chosen, or none. */
+  /** Two branches that are tried. The first is chosen, or none. */
   readonly branches: readonly (readonly Call[])[];
   readonly isChosen: boolean;
   readonly isForbidden: boolean;

@@ -109,14 +109,14 @@ async function expectTold(url: string, rounds: number, together: number): Promis
   for (const { signature } of received) expect(signature).toMatch(/^v1,[A-Za-z0-9+/]{43}=$/);
 }
 
-test('SQLite: each proposal that waits is told, whenever the process ends', async () => {
+test('SQLite: each waiting proposal is announced, whenever the process ends', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'assize-notices-store-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   await expectTold(`sqlite:${join(folder, 'a.db')}`, 8, 1);
 });
 
 withPostgres('two servers', (postgres) => {
-  test('PostgreSQL: each proposal that waits is told, whenever they end', async () => {
+  test('PostgreSQL: each waiting proposal is announced, whenever they end', async () => {
     await expectTold(postgres.url(), 5, 2);
   });
 

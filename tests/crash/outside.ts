@@ -8,7 +8,7 @@ import { OutsideSink } from '../support/tools/effect-sink.ts';
 export type Mishap = 'none' | 'refused' | 'unanswered';
 
 /**
- * The sinks of the tools, in this process, which is not killed. The tests read the received calls
+ * The sinks of the tools, in this process. It is not killed. The tests read the received calls
  * here, and nowhere else.
  */
 export class Outside {

@@ -33,7 +33,7 @@ export interface Carriers {
 
 export interface KillOptions {
   readonly url: string;
-  /** The server of the store, which is killed too. */
+  /** The server of the store. It is killed too. */
   readonly server?: PostgresServer;
   readonly carriers: (work: CarriedWork) => Promise<Carriers>;
   readonly runs: number;
@@ -128,7 +128,7 @@ async function repeated<T>(request: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The test itself, which begins the runs and approves the late ones. */
+/** The test itself: it starts the runs and approves the late ones. */
 async function office(store: Store, names: readonly string[], sink: OutsideSink) {
   const pay = payTool((key, what) => sink.do(key, what));
   const domain = errands(pay);

@@ -28,7 +28,7 @@ export interface Ruled {
 }
 
 export interface Clients {
-  /** The servers, any of which answers. */
+  /** The servers. Any of them answers. */
   readonly origins: () => readonly string[];
   readonly tokens: ReadonlyMap<string, string>;
   readonly seed: number;

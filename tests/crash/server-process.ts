@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 
-/** A server in a process of its own, which can be killed and started again on its port. */
+/** A server in its own process. It can be killed and started again on its port. */
 export class ServerProcess {
   readonly #program: string;
   readonly #argumentsAt: (port: number) => readonly string[];
@@ -37,7 +37,7 @@ export class ServerProcess {
     this.#port = Number(new URL(said.url).port);
   }
 
-  /** Ends the process at once, as a crash does. */
+  /** Ends the process immediately, as a crash does. */
   async kill(): Promise<void> {
     if (this.#child === undefined) return;
     const exited = once(this.#child, 'exit');

@@ -6,7 +6,7 @@ import { seededNumbers } from '../../packages/testing/src/faults.ts';
 
 export const AT_ONCE = 4;
 export const ACCOUNTS = ['a', 'b', 'c'] as const;
-/** The initial balance of each account, which cannot go below zero. */
+/** The initial balance of each account. A balance cannot go below zero. */
 export const BEGINNING = 1_000;
 const TOO_MUCH = 100_000;
 /**
@@ -15,7 +15,7 @@ const TOO_MUCH = 100_000;
  */
 export const SHARED = ['x', 'y'] as const;
 
-/** The steps of an order, in sequence. `row`: its name in the tables, which no other step has. */
+/** The steps of an order, in sequence. `row`: its unique name in the tables. */
 export type Op =
   /** Held: an account, a note, a number by the server's sequence, a shared row. */
   | {

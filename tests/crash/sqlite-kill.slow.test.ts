@@ -20,7 +20,7 @@ const program = await bundled(join(import.meta.dirname, 'writers.ts'));
 /** `ASSIZE_CRASH_ROUNDS=20000` for a long night. */
 const ROUNDS = roundsWanted(process.env['ASSIZE_CRASH_ROUNDS'] ?? cases(200));
 /**
- * Rounds on one ledger. Each round reads the whole ledger again at its opening, which soon takes
+ * Rounds on one ledger. Each round reads the whole ledger again at its opening. This soon takes
  * the most time if rounds are many.
  */
 const ROUNDS_A_LEDGER = 50;
@@ -66,7 +66,7 @@ class Ledger {
     }
   }
 
-  /** Everything read anew, and the whole history. */
+  /** Everything read again, and the whole history. */
   async finish(): Promise<ReturnType<typeof expectSound>> {
     const store = await openSqlite({ path: this.path });
     const entries = await entriesOf(store);

@@ -50,7 +50,7 @@ const SETUP = [
 const LOOK = `SELECT name, cents FROM account UNION ALL SELECT name, 1 AS cents FROM log
   UNION ALL SELECT 'key' AS name, count(*) AS cents FROM assize_effects WHERE undone = 0`;
 
-/** One life of the process, which ends itself at a step of its connections, or lives. */
+/** One life of the process. It ends itself at a step of its connections, or lives. */
 async function life(args: readonly string[]): Promise<{ told: ProcessLine[]; wasKilled: boolean }> {
   const child = spawn(process.execPath, [PROGRAM, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -64,7 +64,7 @@ async function life(args: readonly string[]): Promise<{ told: ProcessLine[]; was
   return { told, wasKilled: signal === 'SIGKILL' };
 }
 
-/** Orders of which all is there; of each other one there is nothing. */
+/** The complete orders. Nothing of any other one is there. */
 async function done({ query }: Bank): Promise<string[]> {
   const rows = await query(LOOK);
   const sum = (name: string): number =>

@@ -17,7 +17,7 @@ export interface WriterOptions {
   /** Names the process in the history. */
   readonly name: string;
   readonly writers: number;
-  /** Default `writers.ts`, which writes to a SQLite file; beside this one, or a path. */
+  /** Default `writers.ts`: it writes to a SQLite file; beside this one, or a path. */
   readonly program?: string;
   /** Lets every write beyond that size of a file fail, as a full disk does. */
   readonly fileBytesMax?: number;

@@ -74,10 +74,12 @@ describe.skipIf(!python)('a copy that is run (absent without python3)', () => {
   });
 });
 
-test('a folder that is no copy is refused before anything is measured', () => {
+test('a folder that is not a copy is refused before anything is measured', () => {
   const { code, out, err } = bench('--only', 'speculation', '--peer', folder);
   expect({ code, out }).toEqual({ code: 2, out: '' });
-  expect(err).toMatch(/is no copy of the reference: scripts\/run_overhead_bench\.py is not there/);
+  expect(err).toMatch(
+    /is not a copy of the reference: scripts\/run_overhead_bench\.py is not there/,
+  );
 });
 
 test('a benchmark that there is not is refused with those that there are', () => {

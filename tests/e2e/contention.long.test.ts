@@ -57,7 +57,7 @@ async function expectAllRuled(url: string, lanes: number): Promise<void> {
     const told = await proposeTogether(url, lanes);
     const state = await soundState(store, 't');
     const [, ...entries] = await payloads(store, 't');
-    // Each was ruled on once, and was told what stands in its place.
+    // Each was ruled on once, and learned what stands in its place.
     const inPlace = entries.map(
       ({ kind, seq }) => `${kind === 'commit' ? 'committed' : 'rejected'} ${seq}`,
     );

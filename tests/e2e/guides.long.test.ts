@@ -67,7 +67,7 @@ function shell(script: string, cwd = here): string {
   });
 }
 
-test.skipIf(!python)('proof-bundles.md, which also needs python3', () => {
+test.skipIf(!python)('proof-bundles.md runs with python3', () => {
   const said = shell(blocks('proof-bundles.md').join('\n'));
   for (const part of [
     '1 entry in scope, and 2 entries as context: approval.zip',
@@ -79,7 +79,7 @@ test.skipIf(!python)('proof-bundles.md, which also needs python3', () => {
     expect(said).toContain(part);
 });
 
-test.skipIf(!python)('audit.md, which also needs python3', async () => {
+test.skipIf(!python)('audit.md runs with python3', async () => {
   const said = shell(blocks('audit.md').join('\n'));
   for (const part of [
     '2 of 2 trajectories are valid',

@@ -84,7 +84,7 @@ test.each([
   }
 });
 
-/** The output without ids, instants and column widths, which change from run to run. */
+/** The output without ids, instants and column widths. These change from run to run. */
 function known(printed: string): string {
   return printed
     .replace(/\b[0-9a-f]{12}\b/g, 'ID')

@@ -49,7 +49,7 @@ const published = globSync('*/package.json', { cwd: builtPackages() }).map(
   (file) => JSON.parse(readFileSync(join(builtPackages(), file), 'utf8')) as Published,
 );
 
-/** Needs optional peers, which are not installed here: see the tests below. */
+/** Needs optional peers that are not installed here: see the tests below. */
 const WITH_PEERS = '@assize/testing';
 
 /** The entries with code, each with its declarations. A pattern stands for all that it fits. */

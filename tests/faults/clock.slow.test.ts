@@ -59,7 +59,7 @@ onEveryStore((stores) => {
     const place = stores.newPlace();
     const store = await place.open();
     const here = new HandClock();
-    // The machine's clock, which every store agrees with.
+    // The machine's clock. Every store agrees with it.
     here.at = instantFromMillis(Date.now());
     const there = new HandClock();
     there.at = addMicros(here.at, 1_000 * 24 * 60 * MINUTE * 1_000);

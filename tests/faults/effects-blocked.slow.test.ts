@@ -308,7 +308,7 @@ describe.each<[string, Fault, 'commit' | 'throw']>([
   ['is refused again and again after the commit', 'fail', 'commit'],
   ['can’t be undone', 'fail', 'throw'],
   ['is never answered', 'hang', 'commit'],
-])('one poisoned effect among 100, which %s', (_, fault, ends) => {
+])('one poisoned effect among 100 %s', (_, fault, ends) => {
   test('does not block the 99, is unresolved, and is named to later callers', async () => {
     const poisoned = 37;
     const { sink, assize, trajectory } = await stage((of, what) =>

@@ -273,7 +273,7 @@ const DONE = {
   letter: 'a letter',
 } as const;
 
-/** An order of which the van is never to be had, so that it fails for good after the commit. */
+/** An order whose van is never available, so that it fails for good after the commit. */
 class FailingWorld extends World {
   constructor(sort: Sink) {
     super(sort, orders);

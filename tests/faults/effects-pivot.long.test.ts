@@ -6,7 +6,7 @@ import { expectEffectLogMatches } from '../support/tools/check-effect-log.ts';
 import { attended } from '../support/tools/ledger-with-effects.ts';
 import { crashedTwice, OutlivingWorld } from '../support/tools/surviving-world.ts';
 
-// A crash at every step of a pivot, which can be neither compensated nor buffered: during
+// A crash at every step of a pivot. A pivot can be neither compensated nor buffered: during
 // submission, between approval and settlement, and again during resumption. The test reads the
 // sink's own log: nothing before the approval, and one call after it.
 

@@ -91,7 +91,7 @@ class World {
     return processes;
   }
 
-  /** Entries about orders, which are all but what the ledger is told afterwards. */
+  /** Entries about orders: all but what the ledger learns afterwards. */
   async orders(): Promise<number> {
     return (await this.store.entries('t')).filter(({ payload }) =>
       payload.includes('"args":"order"'),
@@ -265,7 +265,7 @@ test('a failure after the commit is compensated and handled once, at any crash',
     world.fault = (of, what) => (of === 'do' && what === 'no' ? 'fail_for_good' : 'none');
     const other = await world.process({ leaseMs: LEASE_MS });
     await other.assize.create(orders, { trajectoryId: 'o' });
-    // From now on it is a member, which takes over what others leave.
+    // From now on it is a member, and takes over what others leave.
     await other.assize.recoverEffects();
     const steps = new Steps(endAt);
     const one = await world.process({ steps, leaseMs: LEASE_MS });

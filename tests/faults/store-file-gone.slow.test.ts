@@ -65,7 +65,7 @@ const rootOf = (trajectoryId: string) => entryAfter(undefined, trajectoryId);
 const commit = (store: SqliteStore, trajectoryId: string): Promise<CommitResult> =>
   store.commit(batchOf(rootOf(trajectoryId)));
 
-/** A copy of the store as it is now, which another program moves over the file later. */
+/** A copy of the store as it is now. Another program moves it over the file later. */
 async function backUp(): Promise<string> {
   const copy = join(folder, 'backup.db');
   const db = new DatabaseSync(path, { readOnly: true });

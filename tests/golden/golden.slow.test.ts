@@ -121,14 +121,14 @@ describe('version 1 of the ledger', () => {
     });
   });
 
-  /** A copy of a golden store, which nothing has opened. */
+  /** A copy of a golden store that nothing has opened. */
   function copyOf(file: string): string {
     const path = join(folder, file);
     copyFileSync(join(V1, file), path);
     return path;
   }
 
-  test('opens its database file, which exports the same bytes', async () => {
+  test('its database file opens, and exports the same bytes', async () => {
     const store = await openStore(`sqlite:${copyOf('store.sqlite')}`);
     let text = '';
     for await (const line of exportLines(store)) text += line;
@@ -147,7 +147,7 @@ describe('version 1 of the ledger', () => {
     await store.close();
   });
 
-  test('opens its database file of facts, which agree with the entries', async () => {
+  test('its database file of facts opens, and agrees with the entries', async () => {
     const store = await openStore(`sqlite:${copyOf('facts.sqlite')}`);
     for (const report of await verifyStore(store)) expect(report).toMatchObject({ valid: true });
     expect(await checkMemory(store)).toMatchObject({ valid: true, differences: [] });
@@ -190,7 +190,7 @@ describe('version 1 of the ledger', () => {
     },
   );
 
-  /** The domain of the run with its recorded hash, which was made of JSON Schemas. */
+  /** The domain of the run with its recorded hash. The hash was made of JSON Schemas. */
   async function recordedDomain(store: MemoryStore): Promise<typeof filing> {
     const [root] = await store.entries('desk', { from: 0, limit: 1 });
     const { hash } = (readRow(root!).payload as RootPayload).domain;

@@ -32,7 +32,7 @@ export const FACTS = {
   vector: new Float32Array([3, 4]),
 } as const;
 
-/** Changes of an export, by its lines, which are counted from 1. */
+/** Changes of an export, by its lines, counted from 1. */
 export interface Change {
   /** Other text in the place of a line; none: the line is gone. */
   readonly lines?: { readonly [line: string]: readonly string[] };

@@ -258,7 +258,7 @@ function childOf({ writ, level }: Node, changed: Partial<Body>): Body {
   };
 }
 
-/** Returns undefined for a malformed writ, which is refused before the attenuation check. */
+/** Returns undefined for a malformed writ: it is refused before the attenuation check. */
 function formed(body: Body): Writ | undefined {
   try {
     return unsigned(body);
@@ -288,7 +288,7 @@ test('100,000 trees: children permit only as ancestors do; forgeries fail', () =
         count(refused, [wider.axis]);
         continue;
       }
-      // Outside of `expect`, which takes longer than all the rest.
+      // Outside of `expect`: that takes longer than all the rest.
       if (!above.line.every((wide) => isWithin(permitted, wide)))
         throw new Error(`wider: ${JSON.stringify(body)}`);
       if ('issuer' in changed || 'parent' in changed)

@@ -163,7 +163,7 @@ test('a statement takes the place only of what its author may replace', () => {
   expect(Math.min(...Object.values(seen)), JSON.stringify(seen)).toBeGreaterThan(0);
 });
 
-test('a name of a user is no part of a provenance', () => {
+test('a name of a user is not part of a provenance', () => {
   const author = { role: 'user', name: 'ida' } as const;
   const [here, there] = ['s', 't'].map((space) => statedProvenance(0, KEY, { space, author }));
   expect(here).toMatch(/^t:author:user:[0-9a-f]{32}\*w:@0$/);

@@ -88,7 +88,7 @@ describe('a plan', () => {
         const blobs: BlobRow[] = [];
         const place = salted(partition, blobs) as SaltedRef;
         /**
-         * The rows of a store that receives all writes, which must equal the rows from the plans
+         * The rows of a store that receives all writes. They must equal the rows from the plans
          * alone.
          */
         let rows: readonly FactRow[] = [];
@@ -200,7 +200,7 @@ describe('provenance', () => {
     '0',
     '-1*w:@0',
     'w:@0^0',
-  ])('that is no polynomial stays as it is: %j', (text) =>
+  ])('a text that is not a polynomial stays as it is: %j', (text) =>
     expect(placedProvenance(text, 'ab'.repeat(32))).toBe(text),
   );
 });

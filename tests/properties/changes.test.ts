@@ -11,7 +11,7 @@ import { type Container, clone, deepFreeze, jsonState } from '../support/models/
 import { type Mutation, program, runOnDraft, runOnModel } from '../support/models/mutations.ts';
 import { naiveDiff, rfc6902 } from '../support/models/naive-patch.ts';
 
-/** Beyond this a program has met the limits of a value, which are another test's matter. */
+/** Beyond this a program has met the limits of a value. Another test covers these. */
 const TEXT_MAX = 100_000;
 
 interface Run {

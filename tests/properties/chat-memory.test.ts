@@ -116,7 +116,7 @@ test('an alias that is declared later makes the memory of one declared first', a
           { alias: 'home city', name: 'lives in' },
           { alias: 'is fond of', name: 'likes' },
         ]);
-        // Before the declaration each thing has one name, which may be any of its class.
+        // Before the declaration each thing has one name: any of its class.
         const wording = (text: string): string => {
           const names = aliases.namesOf(text);
           return names[turn % names.length]!;

@@ -18,7 +18,7 @@ const statement = fc.record({
   from: fc.integer({ min: 1, max: 4 }),
   days: fc.option(fc.integer({ min: 1, max: 3 }), { nil: undefined }),
 });
-/** A message, which may repeat with other facts, and the fact that it was concluded from. */
+/** A message that may repeat with other facts, and the fact that it was concluded from. */
 const step = fc.record({
   message: fc.nat({ max: 3 }),
   facts: fc.array(statement, { minLength: 1, maxLength: 3 }),
@@ -26,7 +26,7 @@ const step = fc.record({
 });
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
-/** The end of the last message displaced a statement of another, which the repair lists too. */
+/** The end of the last message displaced a statement of another. The repair lists it too. */
 const endedByOne: Step[] = [
   [0, 'a', 1, undefined],
   [0, 'c', 3, 1],

@@ -72,7 +72,7 @@ describe('a host whose clock is ahead', () => {
     expect(await hosts.times()).toEqual([START, START, START]);
   });
 
-  test('goes on up to the limit, which the options set', async () => {
+  test('a clock ahead goes on up to the limit that the options set', async () => {
     const hosts = new Hosts();
     await hosts.begun();
     for (const [aheadMs, more] of [
@@ -242,7 +242,7 @@ describe('each store', () => {
       await store.close();
     });
 
-  test('a clock that is no clock, or a limit that is none, is refused', async () => {
+  test('a clock or a limit of another type is refused', async () => {
     await expect(openStore('memory:', { clock: {} as never })).rejects.toMatchObject({
       code: 'store_invalid_input',
     });

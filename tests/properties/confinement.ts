@@ -136,7 +136,7 @@ function sameWorld(now: WorldText, before: WorldText): void {
   same(now.pending, before.pending, 'what is pending');
 }
 
-/** As `expect` says it, which takes longer than the rest of a case. */
+/** As `expect` says it: that takes longer than the rest of a case. */
 function same(is: string, shall: string | undefined, what: string): void {
   if (is !== shall) throw new Error(`${what} is\n${is}\nand should be\n${shall}`);
 }

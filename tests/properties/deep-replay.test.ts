@@ -188,7 +188,7 @@ async function storeOf(rows: readonly EntryRow[], from: MemoryStore): Promise<Me
   return store;
 }
 
-describe('a ledger that was written anew, ids and all, so that its chain verifies', () => {
+describe('a ledger that was rewritten, ids and all, so that its chain verifies', () => {
   async function found(
     run: Execution,
     rows: readonly EntryRow[],
@@ -362,7 +362,7 @@ describe('another domain', () => {
 });
 
 /**
- * The failures after an entry, not overridden, that were no failures before it, checked naively.
+ * The failures after an entry, not overridden, that did not fail before it, checked naively.
  */
 function brokenIn(rows: readonly EntryRow[], specs: readonly RuleSpec[]): string[] {
   let state = clone(

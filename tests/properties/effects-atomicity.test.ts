@@ -34,7 +34,7 @@ interface DrawnCall {
 
 interface DrawnTransaction {
   readonly calls: readonly DrawnCall[];
-  /** Calls of two branches of which one is chosen, after the others. */
+  /** Calls of two branches, after the others. One branch is chosen. */
   readonly branches: readonly [readonly DrawnCall[], readonly DrawnCall[]] | undefined;
   readonly ends: 'commit' | 'throw' | 'reject';
   /** Its action says what is committed where one of its effects fails for good. */

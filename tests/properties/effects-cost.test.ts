@@ -28,7 +28,9 @@ const UNDOING = 3;
 const GRANTED = 100;
 const writ = writFor('alice', { trajectory: 't', budget: { usd: GRANTED } });
 
-/** Branches of which one is chosen, or none where it is none of them; of one, it is no branch. */
+/**
+ * Branches; one is chosen, or none if `chosen` names none of them. A single one is not a branch.
+ */
 interface Part {
   readonly branches: readonly number[];
   readonly chosen: number;

@@ -37,7 +37,7 @@ interface Forgery {
   readonly what: 'replace' | 'remove' | 'add' | 'borrow';
   readonly key: string;
   readonly value: Value;
-  /** Whether what follows is linked anew. */
+  /** Whether what follows is linked again. */
   readonly relinked: boolean;
 }
 

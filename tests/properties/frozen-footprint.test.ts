@@ -242,8 +242,8 @@ async function play(spec: Spec, schedule: readonly Step[]): Promise<void> {
             name: 'KernelError',
           });
         else if (answer.code === 'changed_since') {
-          // An override of another proposal breaks a rule, which now answers first. Otherwise, the
-          // failures differ from those that the first of several approvers overrode.
+          // An override of another proposal breaks a rule. That rule now answers first. Otherwise,
+          // the failures differ from those that the first of several approvers overrode.
           if (spec.rules.every((rule, index) => passes(state, rule, index)))
             expect(answer.message).toMatch('approved it with override when');
         } else if (answer.code === 'override_needed') {

@@ -308,7 +308,7 @@ async function expectSeen(teller: Teller, done: readonly Done[]): Promise<void> 
       (await memory.recall({ subject, predicate, valid: 'any', kind: 'all', ...before })).facts,
     ).toEqual([]);
   }
-  // All partitions at once, in the order of a store.
+  // All partitions together, in the order of a store.
   const wide = await memory.recall({ valid: 'any', kind: 'all' });
   const abouts = ['ann last', 'ann surest', 'ben last', 'ben surest'];
   const each = [];

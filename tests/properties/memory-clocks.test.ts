@@ -70,7 +70,7 @@ interface Teller {
     readonly at: Instant;
     readonly change?: { readonly subject: Subject; readonly time: Instant };
   }[];
-  /** Of its memory; that of those that are no branches is one and the same. */
+  /** Of its memory; trajectories that are not branches share one. */
   readonly partitions: Map<Subject, Partition>;
 }
 
@@ -202,7 +202,7 @@ function untilOf({ source, entries }: NonNullable<Teller['begins']>, subject: Su
   ].reduce(maxInstant, at);
 }
 
-/** One partition by itself, and all at once. */
+/** One partition by itself, and all together. */
 async function expectSeen(memory: Memory, teller: Teller): Promise<void> {
   const shown = async (query: object): Promise<string[]> =>
     (await memory.recall({ valid: 'any', ...query })).facts.map(

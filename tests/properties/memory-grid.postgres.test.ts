@@ -138,7 +138,7 @@ const EVERYTHING: readonly Tick[] = [
   // A late arrival, by the clock that is behind, of as much evidence: a tie.
   tick('assert', 1, say(4, 11, 'none', 0.5)),
   tick('again', 0, say(0, 1, 'none', 0)),
-  // Of four at once, two of which tie.
+  // Of four together; two of them tie.
   tick(
     'assert',
     0,
@@ -154,7 +154,7 @@ const EVERYTHING: readonly Tick[] = [
   tick('retract', 1, say(3, 4, 'aspirin', 0)),
   { ...tick('retract', 0, say(6, 7, 'none', 0)), isNamed: false },
   tick('assert', 1, say(0, 12, 'amoxicillin', 0)),
-  // Where that was recorded, which is not everywhere.
+  // Where that was recorded: not everywhere.
   tick('correct', 1, say(5, 9, 'none', 1), say(5, 9, 'amoxicillin', 1)),
 ];
 

@@ -70,7 +70,7 @@ const deed: fc.Arbitrary<Deed> = fc.record({
   ),
 });
 
-/** Those of one list are under way at once. */
+/** Those of one list run concurrently. */
 const deeds = fc.array(fc.array(deed, { minLength: 1, maxLength: 4 }), {
   minLength: 2,
   maxLength: 8,

@@ -33,7 +33,7 @@ const DECISIONS = ['approve', 'reject', 'expire'] as const;
 type Decision = (typeof DECISIONS)[number];
 type Event = { readonly ask: Asked } | { readonly decide: number; readonly how: Decision };
 
-/** The orders of several sequences, each of which keeps its own order. */
+/** The orders of several sequences. Each sequence keeps its own order. */
 function ordersOf<T>(sequences: readonly (readonly T[])[]): T[][] {
   const left = sequences.filter((sequence) => sequence.length > 0);
   if (left.length === 0) return [[]];
@@ -62,7 +62,7 @@ function after({ budget, claims }: State, asked: Asked, by?: string): State {
 const fits = ({ budget, claims }: State): boolean =>
   Object.values(claims).reduce((total, { cents }) => total + cents, 0) <= budget;
 
-/** The shown state and the present state must agree at this place, which the proposal changes. */
+/** The proposal changes this place, so the shown state and the present state must agree there. */
 const place = (asked: Asked): string => ('budget' in asked ? 'budget' : asked.id);
 
 async function play(order: readonly Event[], met: Record<string, number>): Promise<void> {

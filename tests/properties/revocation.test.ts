@@ -53,7 +53,7 @@ const lineageOf = ({ writ, chain }: Held): string[] => [writ, ...chain].map(writ
  * trajectory has two more roots.
  */
 class Place {
-  /** Not begun by a delegation, so that its writs hold in branches of it too. */
+  /** Not started by a delegation, so that its writs hold in branches of it too. */
   readonly isFree: boolean;
   readonly writs: readonly Held[];
   readonly revoked = new Set<string>();
@@ -88,7 +88,7 @@ const step = fc.record({
     { weight: 3, arbitrary: fc.record({ revoke: fc.nat(8), asId: fc.boolean() }) },
     { weight: 2, arbitrary: fc.constant('delegate' as const) },
     { weight: 1, arbitrary: fc.constant('branch' as const) },
-    { weight: 1, arbitrary: fc.constant('begin anew' as const) },
+    { weight: 1, arbitrary: fc.constant('start over' as const) },
   ),
 });
 
@@ -117,7 +117,7 @@ test('a use commits exactly while no ancestor is revoked there or above it', asy
       const name = [...places.keys()][where % places.size] as string;
       const place = places.get(name) as Place;
       const by = place.writs[index % place.writs.length] as Held;
-      if (act === 'begin anew') {
+      if (act === 'start over') {
         processes[process] = make();
         continue;
       }

@@ -81,7 +81,7 @@ function around(inner: fc.Arbitrary<Typed>): fc.Arbitrary<Typed> {
           .map((object) => ({ ...(object as { [key: string]: Value }) }));
         const object = loose ? z.looseObject(shape) : z.object(shape);
         if (!checked) return { schema: object, values };
-        // A check of the whole, which no member can make alone.
+        // A check of the whole that no member can make alone.
         const most = named.filter(({ optional }) => !optional).length + 1;
         const fits = (value: object): boolean => Object.keys(value).length !== most;
         return { schema: object.refine(fits), values: values.filter(fits) };
@@ -216,7 +216,7 @@ function faultsOf(
   const faults = changes.filter(
     (change) => changesFault(schema, draft.state, [change]) !== undefined,
   );
-  // All at once finds one where one by one does.
+  // A check of all together finds one where one by one does.
   expect(changesFault(schema, draft.state, changes) === undefined).toBe(faults.length === 0);
   return { faults: faults.length, now: draft.state as Value };
 }
@@ -301,7 +301,7 @@ describe('the check of a change agrees with the check of the whole state', () =>
     ]).toEqual([false, false, false]);
   });
 
-  test('except fields named __proto__, which zod skips: a change is checked', () => {
+  test('a change checks fields named __proto__, although zod skips them', () => {
     const strict = strictSchema(z.object({ r: z.record(z.string(), z.number()) }), 'state');
     const put = (value: Value) => (draft: any) => {
       draft.r[PROTO] = value;

@@ -51,7 +51,7 @@ import { theorems } from '../support/models/shared-executions.ts';
 import { expect } from '../support/quick-expect.ts';
 
 // Seed 000, A.2 and A.3, over generated domains, agents and schedules, through the runtime.
-// Propositions 1 and 1+, which are about agents, are in confinement.test.ts and
+// Propositions 1 and 1+ are about agents. They are in confinement.test.ts and
 // confinement-with-counselor.test.ts.
 
 /** The state after a commit of the proposal, or the reason that the proposal does not compile. */
@@ -79,7 +79,7 @@ function statesOf(rows: readonly EntryRow[]): readonly ShopState[] {
   return states;
 }
 
-/** Remembered by the entry's id, which commits to all before it. */
+/** Remembered by the entry's id. The id commits to all before it. */
 function stateAfter(row: EntryRow, before: ShopState | undefined): ShopState {
   let state = STATES.get(row.id);
   if (state !== undefined) return state;
@@ -233,7 +233,7 @@ function decidesByCandidate(run: Run): void {
   }
 }
 
-/** Theorem 2, clauses (i) and (ii), which are those of Theorem 4. */
+/** Theorem 2, clauses (i) and (ii), also those of Theorem 4. */
 function recordsFaithfully(run: Run): void {
   const { specs } = run;
   for (const { happening, row, input, ruling, outcome, first } of adjudications(run)) {
@@ -467,7 +467,7 @@ function recordsConflicts(run: Run): void {
     if (outcome.ruling === 'rejected') {
       met.conflicts++;
       expect(outcome).toMatchObject({ reason: 'conflict' });
-      // Else the mark differs, which is a function of what the rule reads.
+      // Else the mark differs: it is a function of what the rule reads.
       if (isSame)
         expect(
           canonicalize(naiveMark(specs, now.next, first?.id as string)) === canonicalize(now.next),

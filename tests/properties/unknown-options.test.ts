@@ -10,9 +10,9 @@ import { AUDIT, RUNTIME } from './bad-input/runtime.ts';
 import { STORES } from './bad-input/stores.ts';
 
 const DATA: Readonly<Record<string, string>> = {
-  'Assize.create 0': 'a domain, which was checked when it was made',
-  'Assize.upgrade 1': 'a domain, which was checked when it was made',
-  'Trajectory.upgrade 0': 'a domain, which was checked when it was made',
+  'Assize.create 0': 'a domain, checked when it was made',
+  'Assize.upgrade 1': 'a domain, checked when it was made',
+  'Trajectory.upgrade 0': 'a domain, checked when it was made',
   'Trajectory.slice 1': 'parameters of a role, whose schema the domain has',
   'Trajectory.sliceAt 2': 'parameters of a role, whose schema the domain has',
   'Trajectory.subscribe 1': 'parameters of a role, whose schema the domain has',
@@ -31,7 +31,7 @@ const DATA: Readonly<Record<string, string>> = {
   'requireContinuation 0': 'a checkpoint',
   'digestOf 0': 'a proposal',
   'domainToRun 0': 'a domain',
-  'domainToRun 1': 'the options of a whole replay, of which it reads two',
+  'domainToRun 1': 'the options of a whole replay; it reads two',
 };
 
 const isOfAPort = (name: string): boolean => /^(Temporary|Sqlite)Store\./.test(name);

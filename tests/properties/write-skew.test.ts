@@ -140,10 +140,10 @@ const apart = defineDomain({
   ],
 });
 
-/** Many texts that are no arm. */
+/** Many texts that are not an arm. */
 const SITES = Object.fromEntries(Array.from({ length: 25 }, (_, i) => [`site ${i}`, `town ${i}`]));
 
-/** Participants are put into arms, each of which has room for so many. */
+/** Participants are put into arms. Each arm has room for so many. */
 const trial = (room: number, sites: Record<string, string> = {}) =>
   defineDomain({
     name: 'trial',

@@ -160,7 +160,7 @@ export interface RunOptions extends Partial<AiSdkOptions> {
   readonly rules?: string;
   /** How long a question waits for a person. */
   readonly timeoutMs?: number;
-  /** Whether the SDK is told by `needsApproval` alone. */
+  /** Whether the SDK learns this only from `needsApproval`. */
   readonly isUntold?: boolean;
 }
 
@@ -186,7 +186,7 @@ export interface Ended {
   /** All messages, as a client may hold them. */
   readonly messages: ModelMessage[];
   readonly asks: readonly Question[];
-  /** The results of the tools that the model is told, by their calls. */
+  /** The results of the tools that the model gets, by their calls. */
   readonly told: Readonly<Record<string, Output>>;
   readonly parts: Said['parts'];
 }

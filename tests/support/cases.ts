@@ -6,7 +6,7 @@ const OF_SUITE = { fast: 100, slow: 100, long: 100, all: USUAL };
 
 /**
  * Number of cases that a property is tried on: its usual number, or in proportion to
- * `ASSIZE_CASES`. That variable sets the number of the largest property, which is 2,000 in
+ * `ASSIZE_CASES`. That variable sets the number of the largest property: 2,000 in
  * `npm run test:all`, 100 in the other suites.
  */
 export function cases(usual: number): number {

@@ -117,7 +117,7 @@ export const FRAMEWORKS: Readonly<Record<string, Framework>> = {
 const peers = join(import.meta.dirname, '../../peers');
 export const hasMastra = existsSync(join(peers, 'node_modules/@mastra/core'));
 
-/** A module of Mastra, which only the peers have. */
+/** A module of Mastra. Only the peers have it. */
 async function ofMastra(name: string): Promise<any> {
   const file = createRequire(join(peers, 'package.json')).resolve(`@mastra/core/${name}`);
   return import(pathToFileURL(file).href);

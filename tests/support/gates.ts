@@ -49,7 +49,7 @@ export async function here(): Promise<PayingShop> {
   return shopOf({ open, store: () => openStore(url, { mode: 'readonly' } as never) });
 }
 
-/** A gate whose calls a server judges, which runs in this process too. */
+/** A gate whose calls a server in this process judges. */
 export async function atServer(): Promise<PayingShop> {
   const { rules } = readRules(RULES);
   const server = await start({

@@ -30,7 +30,7 @@ export interface Mutant {
   readonly file: string;
   /** Strings of the source, each present once, and their replacements. */
   readonly changes: readonly (readonly [from: string, to: string])[];
-  /** Another file with a part of the fault, which would report the first part. */
+  /** Another file with a part of the fault. It would report the first part. */
   readonly also?: Pick<Mutant, 'file' | 'changes'>;
   /** The file of properties, and the one of them that must find it, by how it begins. */
   readonly by: keyof typeof PROPERTIES;
@@ -176,7 +176,7 @@ export const MUTANTS: readonly Mutant[] = [
     property: 'strict',
   },
   {
-    fault: 'counts nothing anew when a change is kept',
+    fault: 'counts nothing again when a change is kept',
     file: 'kernel/judge/incremental-check.ts',
     changes: [['        work.keepCounts();\n      },', '      },']],
     by: 'evaluation',
@@ -370,7 +370,7 @@ export const MUTANTS: readonly Mutant[] = [
     property: 'unrelated proposals',
   },
   {
-    fault: 'does not judge anew after a counselor',
+    fault: 'does not judge again after a counselor',
     file: 'kernel/judge/approve.ts',
     changes: [['world.checks.restart(world.state);', '']],
     by: 'evaluation',

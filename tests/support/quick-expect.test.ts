@@ -13,7 +13,7 @@ function holds(said: () => void): boolean {
   }
 }
 
-/** Values of which the second is often the first, or a part of it. */
+/** Pairs of values. The second is often the first, or a part of it. */
 const pair: fc.Arbitrary<[Value, Value]> = fc.oneof(
   fc.tuple(jsonValue, jsonValue),
   jsonValue.map((value): [Value, Value] => [value, clone(value)]),

@@ -27,7 +27,7 @@ export interface GuideRun {
 }
 
 export interface GuideOptions {
-  /** The packages that the programs of the page import, besides Assize. */
+  /** The packages other than Assize that the programs of the page import. */
   readonly packages: readonly string[];
   /** Packages that are installed elsewhere than in the clone: their folders, by name. */
   readonly apart?: Readonly<Record<string, string>>;
@@ -98,7 +98,7 @@ function inJavaScript(blocks: readonly Block[]): readonly Block[] {
   }));
 }
 
-/** The command of the package, which npm links into the project. */
+/** The command of the package, as npm links it into the project. */
 function installedProgram(project: string): string {
   const program = join(project, 'node_modules/assize/bin/assize.js');
   if (!existsSync(program)) throw new Error(`${project} has not installed the package.`);

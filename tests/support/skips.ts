@@ -272,7 +272,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
     named: /there is no openssl/,
   },
   {
-    why: 'there is no PostgreSQL server here, which on most platforms is installed with the rest',
+    why: 'there is no PostgreSQL server here; most platforms install it with the rest',
     holds: () => whyNoServer() !== undefined,
     named: /\((the test server is started through sh|no server was installed for [^)]*)\)/,
   },

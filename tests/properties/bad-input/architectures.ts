@@ -34,7 +34,7 @@ export const ARCHITECTURES: Readonly<Record<string, Case | Exempt>> = {
       },
     ],
     {
-      0: 'made by defineDomain, which refused what was wrong with it',
+      0: 'made by defineDomain; that refused what was wrong with it',
       '1.architectures': PORT,
       '1.signal': PORT,
     },

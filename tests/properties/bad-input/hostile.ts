@@ -1,6 +1,6 @@
 /**
- * Values that a hostile or ignorant caller passes in place of the expected one. Each is created
- * anew.
+ * Values that a hostile or ignorant caller passes in place of the expected one. Each try
+ * creates new ones.
  */
 
 /**

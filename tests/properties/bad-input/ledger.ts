@@ -114,7 +114,7 @@ export const LEDGER: Readonly<Record<string, Case | Exempt>> = {
     [{ size: 2, root: new Uint8Array(32) }],
   ),
   store: takes(ledger.store, () => [{ a: 1 }, [], 8], {
-    0: 'JSON, which its callers have copied',
+    0: 'JSON that its callers have copied',
     1: 'the list that it fills',
     2: 'a constant of its callers',
   }),

@@ -16,7 +16,7 @@ const suspension = () => ({
   assize: { call: 'c', approval: 'a', digest: 'd', reason: 'r' },
 });
 
-/** By other names than the functions of other integrations, which are named alike. */
+/** By other names than the functions of other integrations, because these are named alike. */
 export const MASTRA: Readonly<Record<string, Case | Exempt>> = {
   'gatedTools of Mastra': takes(
     mastra.gatedTools as never,

@@ -65,7 +65,7 @@ export const MODELS: Readonly<Record<string, Case | Exempt>> = {
         signal: new AbortController().signal,
       },
     ],
-    { '0.model': PORT, '0.domain': 'made by defineDomain, which refused what was wrong with it' },
+    { '0.model': PORT, '0.domain': 'made by defineDomain; that refused what was wrong with it' },
   ),
   extractionModel: takes(
     models.extractionModel as never,

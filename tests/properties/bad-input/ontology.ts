@@ -83,8 +83,8 @@ export const ONTOLOGY: Readonly<Record<string, Case | Exempt>> = {
   recordDraft: exempt(
     'draftModule with a store: openStore refuses its URL, and draftModule refuses the other options',
   ),
-  submittedDraft: exempt('it opens a store, which refuses its URL, and finds a text or not'),
-  acceptDraft: exempt('it opens a store, which refuses its URL, and finds a text or not'),
+  submittedDraft: exempt('it opens a store, the store refuses its URL, and it finds a text or not'),
+  acceptDraft: exempt('it opens a store, the store refuses its URL, and it finds a text or not'),
   draw: takes(ontology.draw as never, () => [small(), options]),
   drawContinuant: takes(ontology.drawContinuant as never, () => [small()]),
   happyPath: takes(ontology.happyPath as never, () => [

@@ -145,7 +145,7 @@ export const CEDAR: Readonly<Record<string, Case | Exempt>> = {
   ),
 };
 
-const READ = 'read by a schema of this folder, which refuses what is wrong with it';
+const READ = 'read by a schema of this folder that refuses what is wrong with it';
 const RECORDS = {
   '0.users': READ,
   '0.flights': READ,
@@ -162,7 +162,7 @@ const SHOP_RECORDS = {
 };
 const shopRecords = () => retailRecordsOf(smallShop());
 
-/** Its code is the domain's, which the caller hands over. */
+/** Its code is that of the caller's domain. */
 const BENCHMARK = Object.fromEntries(
   Object.keys(airlineBenchmark).map((name) => [`0.${name}`, PORT]),
 );
@@ -176,7 +176,7 @@ const job = (): any => ({
   expected: [],
 });
 
-const KEPT = 'a part of a state, which the schema of its domain keeps sound';
+const KEPT = 'a part of a state that the schema of its domain keeps sound';
 
 const recorded = (): any => ({ task_id: 1, trial: 0, model: 'm', calls: [], outputs: new Map() });
 
@@ -293,7 +293,7 @@ export const DOMAINS: Readonly<Record<string, Case | Exempt>> = {
     SHOP_RECORDS,
   ),
   retailInitial: takes(retailInitial as never, () => [shopRecords()], SHOP_RECORDS),
-  retailRecordsOf: exempt('takes a state of the domain, which its schema refused if it was none'),
+  retailRecordsOf: exempt('takes a state of the domain; its schema has refused anything else'),
   withoutPolicy: takes(withoutPolicy as never, () => [airlineBenchmark.domain], { 0: PORT }),
   'new RecordTexts': exempt('of the adjudicator of the benchmark'),
   'RecordTexts.hash': exempt('of the adjudicator of the benchmark'),

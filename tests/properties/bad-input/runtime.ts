@@ -184,7 +184,7 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
   'Assize.requireClock': exempt('internal: no arguments'),
   'Assize.rulingAt': exempt('internal: takes a row of the store'),
   'Assize.isHaltedAt': exempt('internal: takes a row of the store'),
-  'MemoryView.lostOf': exempt('internal: the work of withdraw, which checks its input'),
+  'MemoryView.lostOf': exempt('internal: the work of withdraw; that checks its input'),
   requestOf: exempt('internal: takes a payload that was read'),
   rulingFrom: exempt('internal: takes a row and its payload'),
   wholeRuling: exempt('internal: takes a ruling of the runtime'),
@@ -345,7 +345,7 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
     ],
   ),
   'Trajectory.withTurn': exempt(
-    'time and chance of a turn, which packages/agents/src/agents reads from the oracle log; the rest is code',
+    'time and chance of a turn (packages/agents/src/agents reads them from the oracle log); the rest is code',
   ),
   'Approvals.approve': on(
     ({ trajectory }, id, input) => trajectory.approvals.approve(id, input),
@@ -605,7 +605,7 @@ export const AUDIT: Readonly<Record<string, Case | Exempt>> = {
     },
   ),
   streamSink: exempt(PORT),
-  requireLogged: exempt('internal: the first step of verifyLogged, which is below'),
+  requireLogged: exempt('internal: the first step of verifyLogged below'),
   verifyLogged: on(
     ({ store }, positions, options) => checkpoints.verifyLogged(store, positions, options),
     async ({ store }) => [{ from: 0, to: await integrateLog(store) }, {}],

@@ -235,7 +235,7 @@ async function openLasting(): Promise<stores.SqliteStore> {
 export const STORES: Readonly<Record<string, Case | Exempt>> = {
   'new TemporaryStore': exempt('no arguments'),
   ...storeCases('TemporaryStore', async () => new stores.TemporaryStore()),
-  'new SqliteStore': exempt('made by openSqlite, which takes the connection'),
+  'new SqliteStore': exempt('made by openSqlite from a connection'),
   ...storeCases('SqliteStore', () => (lasting ??= openLasting())),
   'SqliteStore.requireInPlace': exempt('no arguments'),
   'SqliteStore.requireSpace': exempt('no arguments'),
@@ -285,7 +285,7 @@ export const STORES: Readonly<Record<string, Case | Exempt>> = {
     [join(folder, 'copy.db'), async () => false],
     { 1: 'what accepts the copy is the caller’s own' },
   ),
-  'new PostgresStore': exempt('made by openPostgres, which takes the connection'),
+  'new PostgresStore': exempt('made by openPostgres from a connection'),
   ...Object.fromEntries(
     [
       ...Object.keys(storeCases('PostgresStore', async () => new stores.TemporaryStore())),

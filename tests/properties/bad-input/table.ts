@@ -1,6 +1,6 @@
 import type { Call, Case, Exempt } from './case.ts';
 
-/** A function with its valid arguments, made anew for each try. */
+/** A function with its valid arguments, new for each try. */
 export function takes(
   call: Call['call'],
   args: (() => readonly unknown[]) | readonly unknown[],
@@ -14,6 +14,6 @@ export function exempt(why: string): Exempt {
 }
 
 /** Why an argument is not tried. */
-export const MADE = 'made by another function of this floor, which refused what was wrong with it';
-export const PORT = 'a port that the caller implements: its code, which nothing here can check';
-export const PATH = 'a place in the file system, which answers with its own error';
+export const MADE = 'made by another function of this floor; that refused what was wrong with it';
+export const PORT = 'a port that the caller implements: nothing here can check its code';
+export const PATH = 'a place in the file system: that answers with its own error';

@@ -35,7 +35,7 @@ const site = (): any => ({
 });
 const callables = (): any => ({ take: () => undefined });
 
-const SPEC = 'a part of the declaration, which declareTool refuses';
+const SPEC = 'a part of the declaration; declareTool refuses it';
 
 export const TOOLS: Readonly<Record<string, Case | Exempt>> = {
   httpTool: takes(
@@ -116,7 +116,7 @@ export const TOOLS: Readonly<Record<string, Case | Exempt>> = {
   readMail: exempt('is the schema of a message, and throws what zod throws'),
   sendMail: exempt('sends over the network; the tool and the notices read its message first'),
   senderAddress: exempt('is given a sender that was read'),
-  mailResolver: exempt('is given scopes by the runtime, which has read them'),
+  mailResolver: exempt('is given scopes that the runtime has read'),
   'new BranchFolders': takes(
     (options) => new branches.BranchFolders(options),
     () => [

@@ -78,7 +78,7 @@ export class Hands {
     return this.watched(handle);
   }
 
-  /** An object of the library with methods, which the caller made itself. */
+  /** An object of the library with methods that the caller made itself. */
   watched<Handle extends object>(handle: Handle, name: string = handle.constructor.name): Handle {
     this.classes.set(name, handle.constructor);
     // A proxy of the handle itself would have to return the members of a frozen handle unwatched.
@@ -96,7 +96,7 @@ export class Hands {
     return watched;
   }
 
-  /** The object behind a watched handle, which the library gets back. */
+  /** The object behind a watched handle. The library gets it back. */
   raw<T>(value: T): T;
   raw(value: unknown): unknown {
     return typeof value === 'object' && value !== null ? (this.#raw.get(value) ?? value) : value;

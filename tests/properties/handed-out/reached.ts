@@ -10,7 +10,7 @@ import { callsOf } from '../bad-input/surface.ts';
 import { CALLBACK_NAMES } from './callbacks.ts';
 import type { Hands } from './hands.ts';
 
-/** All exports but those of `@assize/testing`, which run in a test suite of the caller. */
+/** All exports but those of `@assize/testing`: these run in a test suite of the caller. */
 const PUBLIC: Readonly<Record<string, unknown>> = {
   ...index,
   ...effects,
@@ -21,7 +21,7 @@ const PUBLIC: Readonly<Record<string, unknown>> = {
   ...stores,
 };
 
-/** Exported values that are no functions. */
+/** Exported values that are not functions. */
 export const CONSTANTS = Object.entries(PUBLIC).filter(
   ([, exported]) => typeof exported === 'object',
 );
@@ -47,8 +47,8 @@ const EXEMPT: Readonly<Record<string, string>> = {
   'Delegations.hasBegun': INTERNAL,
   'Memory.lostOf': INTERNAL,
   'MemoryView.lostOf': INTERNAL,
-  'Store.archiveEntries': 'needs an archive, and returns numbers and a text that it makes anew',
-  'Store.archiveState': 'reads the table anew at each call',
+  'Store.archiveEntries': 'needs an archive, and returns numbers and a new text',
+  'Store.archiveState': 'reads the table again at each call',
   'Store.acquireWriteLock': 'returns a function',
   'Store.close': 'returns nothing',
   'Store.copyInto': 'returns a boolean',

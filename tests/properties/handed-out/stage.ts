@@ -1,4 +1,4 @@
-/** A shop of which every call and callback goes through the hands of a caller. */
+/** A shop. Each of its calls and callbacks goes through the hands of a caller. */
 import type { LedgerStore } from '#ledger';
 import * as agents from '../../../packages/agents/src/public/agents.ts';
 import type { Store } from '../../../packages/assize/src/public/index.ts';
@@ -20,7 +20,7 @@ export const LEAD = keysOf(11);
 
 export type Stage = Awaited<ReturnType<typeof openShop>>;
 
-/** `store`: an empty store, which the shop uses directly. */
+/** `store`: an empty store. The shop uses it directly. */
 export async function openShop(hands: Hands, store: Store, freeze: Freeze) {
   const on = hands.callback.bind(hands);
   const library = {

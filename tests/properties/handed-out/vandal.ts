@@ -4,7 +4,7 @@
  */
 import { isHandle, isMarked, isOpaque } from './opaque.ts';
 
-/** Changes every object that a value leads to, as far as the objects allow it. */
+/** Changes every object that a value leads to, where the objects allow it. */
 export function vandalise(value: unknown): void {
   const { stackTraceLimit } = Error;
   // The stacks of thousands of refusals would take most of the time.

@@ -98,14 +98,14 @@ export function linesIn({ project }: AgentStage): Record<string, string[]> {
   return Object.fromEntries(found.filter(([, lines]) => lines.length > 0));
 }
 
-/** A stage with the folders of the rules, which is removed after the test. */
+/** A stage with the folders of the rules. It is removed after the test. */
 export function withFolders(stage: AgentStage): AgentStage {
   for (const folder of ['open', 'held', 'closed']) stage.write(`project/${folder}/readme`, folder);
   onTestFinished(() => stage.remove());
   return stage;
 }
 
-/** The outcomes by the id of the tool use that each call was begun as. */
+/** The outcomes by the id of the tool use that started each call. */
 export function outcomesOf({
   calls,
 }: {

@@ -98,7 +98,7 @@ export function foundIn(text: string, secrets: readonly string[]): string[] {
   );
 }
 
-/** The facts as they are made anew from the ledger. */
+/** The facts as rebuilt from the ledger. */
 export async function rebuilt(store: Store & FactStore): Promise<void> {
   const writes: FactWrite[] = [];
   for (const { trajectory_id } of await store.trajectories())

@@ -7,7 +7,7 @@ import { clinic } from './clinic.ts';
 // argument says. It prints whether its heap still contains the word.
 
 const [how] = process.argv.slice(2);
-// Not as a whole in the source, which is in the heap as well.
+// Not as a whole in the source: that is in the heap as well.
 const word = (): string => ['zq', 'heap', 'word'].join('');
 
 /** Its own scope: after it returns, no variable here holds the word. */

@@ -107,7 +107,7 @@ export async function showIn(page: Page, colorScheme: 'light' | 'dark'): Promise
 }
 
 /**
- * Runs in a page, which may have the rules already. Colours change over some frames, and the
+ * Runs in a page that may have the rules already. Colours change over some frames, and the
  * result is about the last one.
  */
 const RUN = `(async () => {

@@ -12,7 +12,7 @@ export interface Tour {
   readonly url: string;
   /** The folder with its files. */
   readonly folder: string;
-  /** The links of its text, which sign in once. */
+  /** The links of its text. Each signs in once. */
   readonly links: { readonly manager: string; readonly auditor: string };
   /** The place of the only payment with a ruling, in the world `expenses`. */
   seqOf(ruling: 'rejected' | 'escalated'): number;

@@ -44,7 +44,7 @@ DBOS.setConfig({
   applicationVersion: '1',
 });
 await DBOS.launch();
-// Without a limit, a restarted program advances all its open runs at once, and ends none in time.
+// Without a limit, a restarted program advances all its open runs together, and ends none in time.
 await DBOS.registerQueue('runs', { minPollingIntervalMs: 100, workerConcurrency: 20 });
 const stop = new AbortController();
 process.once('SIGTERM', () => stop.abort());

@@ -8,7 +8,7 @@ import { RestateCluster } from './restate-cluster.ts';
 import type { AskedOfRestateRuns } from './restate-runs-program.ts';
 import { freePort } from './restate-server.ts';
 
-/** A program with a virtual object, which has place 0, and the three nodes of its cluster. */
+/** A program with a virtual object (place 0), and the three nodes of its cluster. */
 export async function restateCarriers({ url, port: sink }: CarriedWork): Promise<Carriers> {
   const file = await bundled(join(import.meta.dirname, 'restate-runs-program.ts'));
   const cluster = await RestateCluster.start();

@@ -4,7 +4,7 @@ import { type MastraAgent, mastraPackages } from '../mastra/packages.ts';
 import { scriptedModel } from '../mastra/scripted-model.ts';
 import { ASKED, LAST_WORDS, type Payment, type StartHeld } from './held-run.ts';
 
-/** An agent of Mastra, which is installed apart from the rest. */
+/** An agent of Mastra. Mastra is installed apart from the rest. */
 export const startMastra: StartHeld = async (gate, pays) => {
   const packages = mastraPackages();
   const pay = packages.createTool({

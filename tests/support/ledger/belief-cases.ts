@@ -292,7 +292,7 @@ function forms(): ErasureCase[] {
         },
       ),
     ),
-    spoilt('beliefs that are no list', list, (changes) => {
+    spoilt('beliefs that are not a list', list, (changes) => {
       changes[1] = {} as never;
     }),
     spoilt('a change that is none', list, (changes) => changes[1]!.push(null as never)),
@@ -332,7 +332,7 @@ function contradictions(): ErasureCase[] {
   };
   return [
     questioned('a contradiction', 'valid', {}),
-    questioned('a contradiction that was said before it was put up', 'valid', {
+    questioned('a contradiction that was said before it was submitted', 'valid', {
       said_at: second(-9),
     }),
     ...NO_TIME.slice(1).map((value) =>
@@ -342,7 +342,7 @@ function contradictions(): ErasureCase[] {
     ),
     questioned('questions in place', '1 malformed', { questions: ['who is right'] as never }),
     questioned(
-      'questions of what is no contradiction',
+      'questions about something other than a contradiction',
       '1 rule_broken',
       {},
       { reason: 'invariant_escalated' },

@@ -17,7 +17,7 @@ export interface ClaimTerms {
 
 /**
  * Claims that doctors approve. NAMES escalates a claim until enough names are in the state. NO_SELF
- * refuses an approval by the claimant, who need not be the requester. LEVEL is about loads, which
+ * refuses an approval by the claimant, who need not be the requester. LEVEL is about loads. They
  * change while a claim is pending.
  */
 export function claimsOf({

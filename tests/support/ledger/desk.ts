@@ -143,7 +143,7 @@ export type Fault =
   | 'thrown, lost'
   | 'thrown, written';
 
-/** A store that fails as it is told to, commit by commit; reads are those of the store below. */
+/** A store that fails on demand, commit by commit; reads are those of the store below. */
 export class FaultyStore implements LedgerStore {
   readonly below: LedgerStore;
   commits = 0;

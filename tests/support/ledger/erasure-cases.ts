@@ -341,7 +341,7 @@ function erasing(): ErasureCase[] {
     ['no space', '4 malformed', { partitions }],
     ['no partitions', '4 malformed', { space: 's' }],
     ['partitions by name', '4 malformed', { space: 's', partitions: ['x'] }],
-    ['one that is no list', '4 malformed', { space: 's', partitions: partitions[0] }],
+    ['one that is not a list', '4 malformed', { space: 's', partitions: partitions[0] }],
     ['a claim that is none', '4 malformed', { space: 's', partitions, claim: null }],
   ] as const)
     add(`beliefs of ${name}`, verdict, () => [], { beliefs: [belief] });
@@ -560,7 +560,7 @@ function folds(): ErasureCase[] {
       ledger: removed.ledger(),
       verdict: '2 blob_missing',
     },
-    { name: 'an approval that is no list', ledger: lists.ledger(), verdict: '1 malformed' },
+    { name: 'an approval that is not a list', ledger: lists.ledger(), verdict: '1 malformed' },
   ];
 }
 

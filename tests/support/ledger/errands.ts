@@ -9,8 +9,8 @@ import type { Assize } from '#runtime';
 import type { Store } from '#stores';
 import { runtimeOver, writFor } from './runtime.ts';
 
-// Errands: each trajectory has one. A clerk pays for it, which a manager must approve, waits for a
-// time, and closes it.
+// Errands: each trajectory has one. A clerk pays for it with the approval of a manager, waits for
+// a time, and closes it.
 
 /** The payment at a sink that knows the key of each call. */
 export function payTool(pay: (key: string, what: string) => unknown): Tool<{ errand: string }> {

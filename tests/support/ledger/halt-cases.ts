@@ -38,7 +38,7 @@ async function honest() {
   return { parent: await allEntries(store, 't'), child: await allEntries(store, 'c'), blobs };
 }
 
-/** Without its child, which is begun by an entry with the id that it had. */
+/** Without its child: an entry with the id that it had starts the child. */
 function inParent(
   name: string,
   fault: string | undefined,

@@ -260,7 +260,7 @@ function memories(): ErasureCase[] {
     naming('who was delegated to has a memory of its own', 'asked', 1, named('price', 'child')),
     naming('a root that changes what a branch has', 'later', 3, named('price', 'first')),
     spoilt(
-      'a root that calls a memory its own, which nobody sees',
+      'a root that calls a memory its own that nobody sees',
       'later',
       'valid',
       (changes, { beliefs }) => {

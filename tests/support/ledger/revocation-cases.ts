@@ -50,7 +50,7 @@ const reason = 'the key is lost';
 const NOTHING: Change = () => undefined;
 
 /**
- * Two uses, a revocation of `below` at seq 3, and one more use at 4. Then the child `c`, which
+ * Two uses, a revocation of `below` at seq 3, and one more use at 4. Then the child `c`. It
  * receives the revocation at its seq 1.
  */
 async function honest() {
@@ -71,7 +71,7 @@ export function blobOf(writ: Writ): BlobRow {
   return { hash: writId(writ), text: canonicalize(writ) };
 }
 
-/** The same with one payload changed, and every id after it made anew. */
+/** The same with one payload changed, and new ids after it. */
 export function rewritten(rows: readonly EntryRow[], at: number, change: Change): EntryRow[] {
   const made: EntryRow[] = [];
   let lastCommit: string | undefined;
@@ -95,7 +95,7 @@ function inParent(
 ): RevocationCase {
   const make = async (): Promise<MemoryStore> => {
     const { parent, blobs } = await honest();
-    // Without its child, which is begun by an entry with the id that it had.
+    // Without its child: an entry with the id that it had starts the child.
     return storeOf(rewritten(parent.slice(0, 5), at, change), blobs);
   };
   return { name, faults: fault === undefined ? [] : [`t ${fault}`], make };

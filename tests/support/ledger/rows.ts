@@ -171,7 +171,7 @@ export function childMembers(start: EntryRow): Members {
   return { ...rootMembers(), ...begins, writs: [writ, HELD], delegated_from, at };
 }
 
-/** The fields of a child's final answer, which the parent adopts. */
+/** The fields of a child's final answer. The parent adopts them. */
 export function answerMembers(start: EntryRow, rest: Members = {}): Members {
   const { child_trajectory_id, task, writ, at } = JSON.parse(start.payload) as Members;
   return {
@@ -202,7 +202,7 @@ export function conclusionMembers(answer: EntryRow, rest: Members = {}): Members
   };
 }
 
-/** A child that was begun by that entry, and has answered. */
+/** A child that this entry started, and that has answered. */
 export function answeredChild(start: EntryRow, said: Members = {}): ChainWriter {
   const { child_trajectory_id: name } = JSON.parse(start.payload) as {
     child_trajectory_id: string;

@@ -64,7 +64,7 @@ export function runtimeOver(
     store,
     domains,
     anchors: [operator.publicKey],
-    // The clock of a test is not the machine's clock, which a store reads.
+    // The clock of a test is not the machine's clock that a store reads.
     maxClockAheadMs: 'unlimited',
     ...options,
     // Processes of one test share it.

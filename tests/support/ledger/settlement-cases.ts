@@ -181,7 +181,7 @@ async function failedSettlements(): Promise<MemoryStore> {
   return store;
 }
 
-/** The same with one payload changed, and every id after it, and all that name one, made anew. */
+/** The same with one payload changed, and new ids after it and in all that names one. */
 function rewritten(rows: readonly EntryRow[], at: number, change: Change): EntryRow[] {
   const made: EntryRow[] = [];
   for (const row of rows) {
@@ -316,7 +316,7 @@ export const settlementCases: readonly SettlementCase[] = [
     argsOf(p).settled[0].commit = OTHER;
   }),
   forged(
-    'one effect twice at once',
+    'one effect twice together',
     AT.settled,
     BROKEN,
     unanswered((p) => argsOf(p).settled.push(argsOf(p).settled[0])),
@@ -584,7 +584,7 @@ export const settlementCases: readonly SettlementCase[] = [
   dear('a cost that is none', COST.thrown, MALFORMED, (p) => {
     p['intent'].args.effects[0].cost = { usd: -1 };
   }),
-  dear('a cost of a rejected attempt that is no amounts', COST.undone, MALFORMED, (p) => {
+  dear('a cost of a rejected attempt that is not amounts', COST.undone, MALFORMED, (p) => {
     p['intent'].args.effects[0].cost = [3];
   }),
   dear('a cost under no writ', COST.thrown, MALFORMED, (p) => {

@@ -147,7 +147,7 @@ export interface Connected {
   close(): Promise<void>;
 }
 
-/** A gateway before a server, each end of which is in memory. */
+/** A gateway before a server. Both ends are in memory. */
 export function gatewayBefore(
   { desk }: Served,
   serve: (transport: InMemoryTransport) => unknown,
@@ -182,7 +182,7 @@ export async function connected(
   return { ...(await clientOf(gateway, given)), warnings };
 }
 
-/** A client of a gateway, which has any server behind it. */
+/** A client of a gateway with any server behind it. */
 export async function clientOf(
   gateway: Gateway,
   given: Connecting = {},

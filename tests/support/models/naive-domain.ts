@@ -105,7 +105,7 @@ export class NaiveDomain<State> {
 
 function ofKnownKind(rule: Invariant<any>): KnownKind {
   if (rule.kind === 'plain' || rule.kind === 'each' || rule.kind === 'sum') return rule;
-  throw new Error(`${rule.id} is a ${rule.kind}, which is not told here`);
+  throw new Error(`${rule.id} is a ${rule.kind}, and this model does not have that`);
 }
 
 function* judged(rule: KnownKind, state: unknown): Generator<Place> {

@@ -26,7 +26,8 @@ import type { OracleRow, OracleStore } from '#oracle';
 import { StoreError } from '#stores';
 
 /**
- * The possible faults of a store. Each makes at least one law of the suites fail, which is tested.
+ * The possible faults of a store. A test checks that each makes at least one law of the suites
+ * fail.
  */
 export type Flaw =
   | 'takes any parent'
@@ -112,7 +113,7 @@ interface Place {
   fence: number;
   /** The holder of the lease. */
   holder: { readonly of: PlainStore } | undefined;
-  /** Callbacks of the waiting stores, which then check the lease again. */
+  /** Callbacks of the waiting stores. These then check the lease again. */
   wake: Set<() => void>;
   blobs: Map<string, string>;
   erased: Map<string, string>;

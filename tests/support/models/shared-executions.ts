@@ -6,7 +6,7 @@ import { cases } from '../cases.ts';
 export type Check<Run> = (run: Run) => void | Promise<void>;
 
 /**
- * Tests that check the same generated executions, each of which is played once for all tests. A
+ * Tests that check the same generated executions. Each one is played once for all tests. A
  * failure is searched again for its test alone, so the reported case is small.
  */
 export function theorems<Input, Run>(

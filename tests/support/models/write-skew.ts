@@ -84,7 +84,7 @@ export function skewOf(
   };
 }
 
-/** Judged anew, by every rule. */
+/** Judged again, by every rule. */
 function brokenBy(domain: Domain<any, any, any>, state: unknown): readonly string[] {
   return new World(domain, copyJson(state, WORLD_LIMITS) as never).failing.map(
     ({ rule }) => rule.id,

@@ -1,4 +1,4 @@
-/** The requests of a day in the office, which use each operation of the API at least once. */
+/** The requests of a day in the office. They use each operation of the API at least once. */
 import { addMicros } from '#canon';
 import { systemClock } from '#oracle';
 import { RunRows } from '../../../packages/agents/src/agents/durable/run-rows.ts';

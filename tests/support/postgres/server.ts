@@ -243,7 +243,7 @@ export class PostgresServer {
 
 // Keeps the server and waits for a word on its standard input: how to stop, or nothing if the
 // parent process is gone. It prints the server's process id. Then only the server holds the
-// standard output, which ends with the server's last process.
+// standard output. It ends with the server's last process.
 const KEEPER = `
 trap '' INT TERM HUP
 exec 3<&0 4>&1 1>/dev/null

@@ -8,7 +8,7 @@ import { PostgresServer, type ServerOptions } from './server.ts';
 /** A database that tests may fill with schemas. */
 export interface TestPostgres {
   /**
-   * The URL of that place's store, which has its own schema. Without a place, the URL of a store
+   * The URL of that place's store, in its own schema. Without a place, the URL of a store
    * that no test has used.
    */
   url(place?: string): string;

@@ -109,8 +109,8 @@ export function inTillFolder() {
   }
 
   /**
-   * One sentence on standard error, exit 2; with --json the same as a document, which may have the
-   * misfits of an input one by one.
+   * One sentence on standard error, exit 2; with --json the same as a document. The document may
+   * have the misfits of an input one by one.
    */
   async function refused(args: readonly string[], saying: RegExp): Promise<void> {
     const [{ code, out, err }, again] = await Promise.all([

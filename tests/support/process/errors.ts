@@ -53,7 +53,7 @@ export function oddErrors(): readonly (readonly [string, unknown])[] {
       Object.defineProperty(new Error(), 'message', { get: refuse }),
     ],
     [
-      'an error whose message is no text',
+      'an error whose message is not text',
       Object.defineProperty(new Error(), 'message', { value: 5 }),
     ],
   ];

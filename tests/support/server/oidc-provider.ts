@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Provider from 'oidc-provider';
 
-/** A provider of OpenID Connect on this machine, which signs in any name without a password. */
+/** A provider of OpenID Connect on this machine. It signs in any name without a password. */
 export interface TestProvider {
   readonly issuer: string;
   /** Accepts a client from now on, and no other. */

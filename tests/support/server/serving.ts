@@ -74,7 +74,7 @@ export interface Starting {
   readonly clock?: Clock;
   readonly console?: ConsoleFiles | undefined;
   readonly verifiers?: ServeOptions['verifiers'];
-  /** Default: whether a test runs, which stops the server at its end. */
+  /** Default: whether a test runs. A test stops the server at its end. */
   readonly stopsAlone?: boolean;
 }
 

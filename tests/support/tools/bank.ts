@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { declareTool } from '#effects';
 import { call, defineDomain, escalate, pass, reject } from '#kernel';
 
-/** Pays what it is told, and counts. */
+/** Pays the given amounts, and counts. */
 export class Bank {
   readonly paid: number[] = [];
   trouble: (() => unknown) | undefined;

@@ -70,7 +70,7 @@ export abstract class OutlivingWorld {
 
 /**
  * Ends a process at each step of `live`, and the next process at each step of the recovery. Each
- * case has its own world, which is checked after a third process has recovered. Returns the number
+ * case has its own world, checked after a third process has recovered. Returns the number
  * of cases in which both processes ended early. `every`: ends the first process at each such step
  * only.
  */

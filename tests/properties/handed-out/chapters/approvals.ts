@@ -31,7 +31,7 @@ async function decided(stage: Stage): Promise<void> {
   await trajectory.approvals.reject(third.pending, { ...MANAGER, reason: 'no' });
 }
 
-/** Judgements of decisions and proposals, which share nothing with memory. */
+/** Judgements of decisions and proposals. They share nothing with memory. */
 async function foreseen({ trajectory, writs }: Stage, id: string): Promise<void> {
   await trajectory.approvals.judge(id, MANAGER);
   await trajectory.approvals.judge(id, { ...MANAGER, args: { to: 'bob', cents: 20 } });

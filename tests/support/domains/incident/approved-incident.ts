@@ -1,6 +1,6 @@
 import type { IncidentState } from '../../../../packages/audit/src/incident-domain/index.ts';
 
-/** A state with an approved incident of three steps, the first of which is done. */
+/** A state with an approved incident of three steps. The first one is done. */
 export function approvedIncident(): IncidentState {
   const at = '2026-03-23T09:00:00.000000Z';
   const hash = 'a'.repeat(64);

@@ -174,7 +174,7 @@ function partsOf({
 }
 
 const SMALL = new Map<number, object>();
-/** One object for each, which has its number already. */
+/** One object for each. It has its number already. */
 function small(n: number): object {
   const object = SMALL.get(n) ?? [n];
   SMALL.set(n, object);
@@ -355,7 +355,7 @@ class Model {
     return { what: `${tx} begins`, to: this.#say(begun, tx, said) };
   }
 
-  /** In one process all that is said is heard at once. */
+  /** In one process all that is said is heard immediately. */
   #say(world: World, tx: number, said: ExplorerEvent): World {
     const by = world.running[tx]!.member;
     const message: Message = { said, by, tx };
@@ -720,7 +720,7 @@ class Model {
     return left.crashes === 0 && members.length === 1;
   }
 
-  /** Nothing of it is left to be done, which all are told. */
+  /** Nothing of it is left to be done. All learn of this. */
   #ended(world: World, tx: number): World {
     const running = world.running[tx]!;
     const { plan, epoch, again, retries } = running;

@@ -38,7 +38,7 @@ export type ExplorerEvent =
   /** `kept`: the claims that it keeps. */
   | { readonly is: 'left'; readonly epoch: number; readonly kept: readonly ExplorerClaim[] }
   | { readonly is: 'own'; readonly epoch: number; readonly fence: number }
-  /** `over`: nothing of it is left to do, which only this one knows yet. */
+  /** `over`: nothing of it is left to do. Only this one knows that yet. */
   | { readonly is: 'ended' | 'over'; readonly epoch: number }
   | { readonly is: 'taken'; readonly gone: number; readonly fence: number };
 

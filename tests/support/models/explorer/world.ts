@@ -35,7 +35,7 @@ export interface Plan {
   readonly reading?: 'optimistic';
   /** Its epoch is taken at the gate. */
   readonly epoch?: 'late';
-  /** It begins anew so often where it was stale. */
+  /** It starts over so often where it was stale. */
   readonly retries?: number;
   /** The process in which it begins, as long as that process runs. */
   readonly by?: number;
@@ -98,7 +98,7 @@ export interface Body {
 /** An attempt of a plan. */
 export interface Running {
   readonly plan: number;
-  /** How often it may begin anew yet. */
+  /** How often it may still start over. */
   readonly retries: number;
   /** The member that owns the attempt, by the store. */
   readonly member: number;
@@ -122,12 +122,12 @@ export interface Running {
   readonly wasLeft: boolean;
   /** How often each step was called and undone, by the sinks. */
   readonly acts: readonly (readonly [call: number, undo: number])[];
-  /** Steps of which a person has decided what they are, of those that are one with others. */
+  /** Steps whose outcome a person has decided, of those that are one with others. */
   readonly decided: readonly number[];
   /** In the memory of the owner. */
   readonly body: Body | null;
   readonly flight: Flight | null;
-  /** It is to begin anew, with these claims. */
+  /** It is to start over, with these claims. */
   readonly again: readonly ExplorerClaim[] | null;
   /** The attempt has no work left, and its result has been checked. */
   readonly isEnded: boolean;

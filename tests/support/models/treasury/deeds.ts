@@ -90,7 +90,7 @@ export async function carryOut(
       return revoked.ruling;
     }
     case 'branch':
-      throw new Error('a branch is no deed of a trajectory');
+      throw new Error('a branch is not a deed of a trajectory');
   }
 }
 

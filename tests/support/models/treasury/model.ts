@@ -56,7 +56,7 @@ export interface KeyedProposal {
   /** The last entry about it. */
   readonly id: Hash;
   readonly ref: number;
-  /** Undefined in a branch, which has other writs than its source. */
+  /** Undefined in a branch: it has other writs than its source. */
   readonly writ: Hash | undefined;
 }
 

@@ -33,7 +33,7 @@ export interface Ask extends Place {
   readonly agent: number;
   readonly action: DrawnAction;
   readonly key: number | undefined;
-  /** With a transaction body, which may make a call of its own. */
+  /** With a transaction body that may make its own call. */
   readonly body: { readonly tip: number | undefined } | undefined;
   /** Under the writ that was revoked last, if there is one. */
   readonly isRevoked: boolean;
@@ -43,7 +43,7 @@ export interface Decide extends Place {
   readonly do: 'approve' | 'reject';
   readonly nth: number;
   readonly who: number;
-  /** Whether the next approver follows at once, if the proposal needs several. */
+  /** Whether the next approver follows immediately, if the proposal needs several. */
   readonly isFollowed: boolean;
   readonly override: boolean;
   readonly amend: { readonly cents: number; readonly person: string } | undefined;

@@ -112,7 +112,7 @@ const MEMBERS: readonly (keyof Terms)[] = [
 ];
 
 /**
- * Two or three versions, the first of which freezes as given. A later version mostly differs from
+ * Two or three versions. The first one freezes as given. A later version mostly differs from
  * the first one in few members, so that pending proposals can go on under it.
  */
 export function versionsWith(freeze: Terms['freeze']): fc.Arbitrary<Version[]> {
