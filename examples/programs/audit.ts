@@ -49,7 +49,7 @@ const period = {
 };
 const writ = issueWrit({ issuer: root.publicKey, ...terms, ...period }, root.privateKey);
 
-// The operator: three proposals, one of which the rule rejects. The rejection is an entry as well.
+// The operator: three proposals. The rule rejects one of them. The rejection is an entry as well.
 let store = await openStore(`sqlite:${file}`);
 const assize = new Assize({ store, domains: [till], anchors: [root.publicKey] });
 const trajectory = await assize.create(till, { trajectoryId: 'till', writs: [writ] });
@@ -66,7 +66,7 @@ for (const [to, cents] of [
   });
   console.log(`pay ${to} ${cents}: ${ruling.ruling}`);
 }
-await integrateLog(store); // Gives each entry its place in the Merkle log, which the export follows.
+await integrateLog(store); // Gives each entry its place in the Merkle log. The export follows it.
 let exported = '';
 for await (const line of exportLines(store)) exported += line;
 await store.close();
@@ -88,7 +88,7 @@ const forged = exported.replace('"cents":7000', '"cents":1000');
 console.log('a forged export:', await audit(forged).catch(({ message }) => message));
 
 // The same byte is changed in the database, without the trigger that refuses changes. The payload
-// no longer hashes to the id, which the next entry names.
+// no longer hashes to the id that the next entry names.
 const db = new DatabaseSync(file);
 db.exec(
   `DROP TRIGGER entry_unchanged; UPDATE entry SET payload = replace(payload, '"cents":7000', '"cents":1000')`,

@@ -14,7 +14,7 @@ import { copyOf, perform } from './testing/naive-world.ts';
 
 const COLLECTIONS = ['users', 'flights', 'reservations'] as const;
 
-/** The writing calls' own outputs, as far as they are errors; the state as it is left. */
+/** The writing calls' own outputs where they are errors; the state as it is left. */
 function replay(
   world: AirlineState,
   { calls }: Recorded,

@@ -28,7 +28,7 @@ const baggage = (wanted: number): SlicedAgent => ({
   },
 });
 
-/** Cancels `R`, which it may while the cabin is business, and nothing else speaks for it. */
+/** Cancels `R`. It may do so only because the cabin is business. */
 const cancelling: SlicedAgent = {
   role,
   decide: ({ reservations: { R }, itineraries }) =>

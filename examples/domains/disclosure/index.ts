@@ -1,7 +1,7 @@
 /**
  * Vulnerability disclosure: Agentic Redux §3.2, with docs/decisions/019-shipped-domains.md. Four
- * agents, none of which sees the portfolio, take validated vulnerabilities from report to
- * disclosure.
+ * agents take validated vulnerabilities from report to
+ * disclosure. None of them sees the portfolio.
  *
  * Guarantees: every commit obeys the nine lines of Agentic Redux, Table 2, over all vulnerabilities
  * at the same time. A disclosure is checked against the record at its time, and never again against

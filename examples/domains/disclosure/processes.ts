@@ -1,7 +1,7 @@
 /**
  * The twelve processes of a vulnerability, with the paths that each can touch, and their roles: the
  * four agents of Agentic Redux, Table 3, with their slices, and the discovering organisation's own
- * desk, which accepts verified vulnerabilities (`Intake`) and assigns agents (`Staffing`).
+ * desk. The desk accepts verified vulnerabilities (`Intake`) and assigns agents (`Staffing`).
  */
 import type { Process, Role } from 'assize/internal/kernel';
 
@@ -43,8 +43,8 @@ export const processes = {
   },
   ReviewPatch: { reads: [ASSIGNED], writes: ['/patches/{vulnerability}'] },
   ReleaseFix: { reads: [ASSIGNED, SIGNALS], writes: ['/patches/{vulnerability}', `${SIGNALS}/-`] },
-  // Separate from the other signals, which many rules read: its paths are frozen while a
-  // coordinator decides.
+  // Separate from the other signals, because many rules read those: its paths are frozen while
+  // a coordinator decides.
   ReviseSeverity: { reads: [ASSIGNED], writes: ['/severities/{vulnerability}'] },
   ObserveSignals: {
     reads: [ASSIGNED, SIGNALS],

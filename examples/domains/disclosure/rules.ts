@@ -1,6 +1,6 @@
 /**
- * The policy, in the order of its checks: the nine lines of Agentic Redux, Table 2, of which the
- * commitment registry has three rules; the preconditions of processes; the decisions of people.
+ * The policy, in the order of its checks: the nine lines of Agentic Redux, Table 2, with three
+ * rules for the commitment registry; the preconditions of processes; the decisions of people.
  * README.md names the source of each.
  */
 import type { Invariant, Rules } from 'assize/internal/kernel';

@@ -3,8 +3,8 @@
  * result.
  *
  * Guarantees: a report about the store is read from the store's bytes, and not from the job's
- * memory. Not included: the proposals, their principals, and the criterion of success, which each
- * job defines.
+ * memory. Not included: the proposals, their principals, and the criterion of success. Each
+ * job defines these.
  */
 import { type KeyPair, type LedgerStore, verifyStore } from 'assize';
 import { arg, checkArgument } from 'assize/internal/base';

@@ -10,7 +10,7 @@ import {
 } from '../../../tests/support/ledger/rows.ts';
 import { byCause, finished } from './index.ts';
 
-/** Three entries, of which the second may have been changed in the store. */
+/** Three entries. The second may have been changed in the store. */
 async function storeOf(change: (payload: string) => string): Promise<MemoryStore> {
   const chain = new ChainWriter('a');
   chain.add('root', rootMembers({ n: 0 }));

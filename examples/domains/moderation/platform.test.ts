@@ -44,7 +44,7 @@ describe('a ban', () => {
     );
   });
 
-  test('is no ban when the person refuses, and names them when they approve', async () => {
+  test('a refused ban is not imposed, and an approved one names the person', async () => {
     const platform = await threeRungs();
     const first = await platform.propose('take_action', ban);
     if (first.ruling !== 'escalated') throw new Error('it must wait');

@@ -23,7 +23,7 @@ const LEVEL: Readonly<Record<Kind, Level>> = {
   ban: 'banned',
 };
 
-/** How many strikes of an account counted at a time, as far as was known in event `n`. */
+/** How many strikes of an account counted at a time, by what was known in event `n`. */
 export function activeStrikes(
   strikes: Rows<Rows<Strike>>,
   at: Instant,

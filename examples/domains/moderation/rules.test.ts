@@ -174,7 +174,7 @@ const table: readonly (readonly [
     'an action for a strike of another name; for a strike on its last day',
     ({ actions }) => {
       actions['c1']!.strike = 'none';
-      // Its own strike is unanswered then, which one may be.
+      // Its own strike is unanswered then. One strike may be.
     },
     ({ actions, notices, appeals }) => {
       for (const row of [actions['c5']!, notices['c5']!, appeals['a5']!]) row.at = dayAt(89);
@@ -198,7 +198,7 @@ const table: readonly (readonly [
   ],
   [
     'NOTICE_BEFORE_ENFORCEMENT',
-    'in force before the account was told; with the next event',
+    'in force before the account had notice; with the next event',
     ({ notices, enforcements }) => Object.assign(notices['c3']!, { n: enforcements['c3']!.n }),
     ({ notices, enforcements }) => Object.assign(notices['c3']!, { n: enforcements['c3']!.n - 1 }),
   ],
@@ -262,7 +262,7 @@ const table: readonly (readonly [
   ],
   [
     'APPEAL_IN_WINDOW',
-    'appealed before it was told; right after',
+    'appealed before the notice; right after',
     ({ appeals, notices }) => Object.assign(appeals['a5']!, { n: notices['c5']!.n }),
     ({ appeals, notices }) => Object.assign(appeals['a5']!, { n: notices['c5']!.n + 1 }),
   ],

@@ -1,6 +1,6 @@
 /**
  * The invariants, in order. The first one that does not pass decides, and escalations are last.
- * Rules that read an action or a decision, which can be pending, are checked on the record of the
+ * Rules that read an action or a decision (both can be pending) are checked on the record of the
  * account, so a pending proposal blocks only that account. The others are checked row by row.
  * README.md names the source of each.
  */

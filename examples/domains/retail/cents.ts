@@ -5,7 +5,7 @@ import type { Dollars } from './schema.ts';
  * benchmark computes them.
  */
 export function cents(amount: Dollars): number {
-  // Without the zero a difference of nothing could be -0, which is not a canonical number.
+  // Without the zero a difference of nothing could be -0: not a canonical number.
   return Math.round(amount * 100) + 0;
 }
 

@@ -176,7 +176,7 @@ describe('the authenticated user', () => {
       [{ name: 'get_order_details', arguments: { order_id: 'D' } }],
       undefined,
     ],
-    ['nobody by what is no text', [byEmail(7)], undefined],
+    ['nobody by a value that is not text', [byEmail(7)], undefined],
     ['nobody by nothing', [], undefined],
   ])('%s', (_, calls, user) => {
     expect(authenticatedUser(calls, world)).toBe(user);

@@ -164,7 +164,7 @@ export interface RetailRecords {
 const id: z.ZodString = z.string().regex(/^[^/~]+$/);
 const dollars: z.ZodNumber = z.number();
 
-/** The members of an address, which two tools take beside an id. */
+/** The members of an address. Two tools take them beside an id. */
 export const addressShape = {
   address1: z.string(),
   address2: z.string(),

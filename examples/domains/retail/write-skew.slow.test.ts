@@ -46,8 +46,8 @@ const SKEWS: readonly (readonly [string, Call, Call, string])[] = [
 ];
 
 /**
- * The patches that an agent writes into the log: the tool's changes to its own slice, under all
- * rules as far as the slice shows.
+ * The patches that an agent writes into the log: the tool's changes to its own slice, under the
+ * rules that the slice can show.
  */
 function written(state: RetailState, call: Call): Operation[] {
   const slice = worldOver(retail, state).slice('agent', { user: 'ann' }) as unknown as RetailState;

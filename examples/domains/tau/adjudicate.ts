@@ -35,7 +35,7 @@ export interface AdjudicationReport extends JobReport {
   /** committed, rejected, escalated and tool_errors together. */
   readonly proposals: number;
   readonly committed: number;
-  /** By invariant, or by reason where it was none of them. */
+  /** By invariant, or by reason where no invariant refused. */
   readonly rejected: Readonly<Record<string, number>>;
   readonly escalated: number;
   readonly tool_errors: number;

@@ -5,8 +5,8 @@
  * of its proposal. Then the whole store is verified, and the records are compared with the results
  * of the benchmark's own tools.
  *
- * Guarantees: a run acts under a writ of its own, for the user of its agent. Its report is read
- * from the ledger's own state. Not included: the tools and the policy of a benchmark, which belong
+ * Guarantees: a run acts under its own writ, for the user of its agent. Its report is read
+ * from the ledger's own state. Not included: the tools and the policy of a benchmark. These belong
  * to its domain.
  */
 export {

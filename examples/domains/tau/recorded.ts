@@ -23,7 +23,7 @@ export interface RecordedRun {
   readonly calls: readonly RecordedCall[];
   /** The user of a solution. An agent has to find the user of a run by its calls. */
   readonly user?: string;
-  /** The answers of the tools, by index of the call, as far as the message log has it. */
+  /** The answers of the tools that the message log has, by index of the call. */
   readonly outputs: ReadonlyMap<number, string>;
 }
 

@@ -29,7 +29,7 @@ export interface Difference {
  */
 export class RecordTexts {
   readonly #initial: Records;
-  /** In the order of their names, which is the order of canonical text. */
+  /** In the order of their names, as in canonical text. */
   readonly #names: readonly string[];
   readonly #records = new Map<object, string>();
   readonly #collections = new Map<object, string>();

@@ -20,7 +20,7 @@ const WRIT_DAY = {
   not_before: '2024-05-15T00:00:00.000000Z',
   expires: '2024-05-17T00:00:00.000000Z',
 };
-/** Resolves at once what escalates, so that no later call finds its branch frozen. */
+/** Resolves escalations immediately, so that no later call finds its branch frozen. */
 const COUNSELOR = { principal: 'supervisor:cli', method: 'cli' };
 
 /** The result of one writing call. */

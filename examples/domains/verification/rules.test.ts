@@ -122,7 +122,7 @@ const table: readonly (readonly [
   ],
   [
     'EXPERT_QUEUE',
-    'assigned to somebody who is no expert; released',
+    'assigned to somebody who is not an expert; released',
     ({ f3 }) => Object.assign(f3.assignments['a1']!, { expert: 'eve' }),
     ({ f3 }) => Object.assign(f3.assignments['a1']!, { expert: 'eve', released: 100 }),
   ],
@@ -260,7 +260,7 @@ const table: readonly (readonly [
   ],
   [
     'REPORT_ON_VERDICT',
-    'reported on a verdict of which the evidence has changed; on the one after it',
+    'reported on a verdict whose evidence has changed; on the one after it',
     ({ f2 }) => Object.assign(f2.reports, { p2: { verdict: 'v1', ...now } }),
     ({ f2 }) => {
       f2.verdicts['v2'] = again;

@@ -24,7 +24,7 @@ export interface Submission extends Event {
   submitter: string;
   component: string;
   title: string;
-  /** The hash of component, place and weakness, which identify a candidate. */
+  /** The hash of component, place and weakness. These identify a candidate. */
   fingerprint: Sha256;
 }
 

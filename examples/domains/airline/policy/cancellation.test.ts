@@ -51,7 +51,7 @@ describe('CANCELLATION_GROUND', () => {
     expect(cancel(world)).toMatchObject({ outcome: 'pass' });
   });
 
-  test('a delay is no ground, nor is membership', () => {
+  test('neither a delay nor membership is a ground', () => {
     const world = smallWorld(({ users }) => {
       users['ann']!.membership = 'gold';
     });

@@ -25,7 +25,7 @@ const basic = ({ reservations }: AirlineState) => {
 describe('BASIC_ECONOMY_NOT_CHANGED', () => {
   const wrong = { outcome: 'reject', invariant: 'BASIC_ECONOMY_NOT_CHANGED' };
 
-  test('the cabin may change, the flights may not, nor both at once', () => {
+  test('the cabin may change, the flights may not, nor both together', () => {
     expect(change(smallWorld(basic), 'economy', 'AB', 'BC')).toMatchObject({ outcome: 'pass' });
     expect(change(smallWorld(basic), 'basic_economy', 'AC')).toMatchObject(wrong);
     expect(change(smallWorld(basic), 'economy', 'AC')).toMatchObject(wrong);
@@ -85,7 +85,7 @@ test('KEPT_PRICE: a kept flight keeps its price, even after a cabin change', () 
     });
   const upgraded = after(change(basicAt(100), 'economy', 'AB', 'BC'));
   expect(change(upgraded, 'economy', 'AB', 'BC')).toMatchObject({ outcome: 'pass' });
-  // The tool prices it anew, because the record still says basic economy.
+  // The tool prices it again, because the record still says basic economy.
   upgraded.flights = basicAt(101).flights;
   expect(change(upgraded, 'economy', 'AB', 'BC')).toMatchObject({
     outcome: 'reject',

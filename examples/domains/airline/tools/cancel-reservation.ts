@@ -14,8 +14,8 @@ export const cancelReservation: Action<AirlineState, CancelReservation> = {
   args: z.object({ reservation_id: z.string() }),
   apply: (state, { reservation_id }) => {
     const reservation = findReservation(state, reservation_id);
-    // A second cancellation leaves the row of the first, which then no longer agrees with the
-    // record.
+    // A second cancellation leaves the row of the first. That row then no longer agrees with
+    // the record.
     state.cancellations[reservation_id] ??= circumstances(state, reservation);
     const refunds = reservation.payment_history.map(({ payment_id, amount }) => ({
       payment_id,

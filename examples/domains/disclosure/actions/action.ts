@@ -31,7 +31,7 @@ export function action<Name extends ProcessName, Args extends z.ZodType>(
 }
 
 /**
- * The member under a key, which is created if it is missing. An assigned value is copied, so it is
+ * The member under a key. A missing one is created. An assigned value is copied, so it is
  * read back.
  */
 export function ensured<Row>(rows: Record<string, Row>, key: string, empty: NoInfer<Row>): Row {

@@ -1,6 +1,6 @@
 /**
- * The preconditions of the processes (Agentic Redux §2.3, Procedure 2, step 2), besides the lines
- * of Table 2: related rows agree, and every phase has the records that it stands for.
+ * The preconditions of the processes (Agentic Redux §2.3, Procedure 2, step 2), in addition to the
+ * lines of Table 2: related rows agree, and every phase has the records that it stands for.
  */
 import { type Invariant, pass, type Rules, reject } from 'assize/internal/kernel';
 import type {

@@ -316,7 +316,7 @@ const ANYONE: Authority = {
   affords: () => ({ ok: true }),
 };
 
-/** The result of a list of moves, all of which must be accepted. */
+/** The result of a list of moves. All of them must be accepted. */
 export function reached(start: Node, moves: readonly (readonly [string, Move])[]): Node {
   return moves.reduce((node, [name, move]) => {
     const { answer, next } = tried(worldOf(node), node, name, move);
@@ -368,7 +368,7 @@ function worldOf({ state }: Node): World {
 }
 
 /**
- * The kernel's answer to a move, and the next state if requested, which takes longer. A coordinator
+ * The kernel's answer to a move, and the next state if requested (this takes longer). A coordinator
  * approves every escalation.
  */
 function tried(
@@ -406,7 +406,7 @@ function tried(
   });
   let next: Node | undefined;
   if (ruling.verdict === 'approved') {
-    // Before the undo, which also reverts the data of the patches.
+    // Before the undo: that also reverts the data of the patches.
     if (isWanted({ model })) next = made(ruling.patches());
     ruling.undo();
   } else if (isWanted({ model }))

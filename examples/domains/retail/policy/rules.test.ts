@@ -306,7 +306,7 @@ const CASES: Readonly<Record<string, { refused: readonly Case[]; passes: readonl
       ],
     ],
     passes: [
-      ['a difference that is no whole number of cents in floating point', done(modify('P'))],
+      ['a difference that is not a whole number of cents in floating point', done(modify('P'))],
     ],
   },
   ORDER_OF_ITS_USER: {

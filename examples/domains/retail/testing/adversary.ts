@@ -342,7 +342,7 @@ function swapTool({ status }: Order): SwapTool | undefined {
   return status === 'delivered' ? 'exchange_delivered_order_items' : undefined;
 }
 
-/** A change of an item, in order unless it is told otherwise, paid at the bank. */
+/** A change of an item, in order unless the options say otherwise, paid at the bank. */
 function swap(
   target: Target,
   tool: SwapTool,

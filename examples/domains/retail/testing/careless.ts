@@ -5,7 +5,7 @@ import { type RetailState, retailState } from '../schema.ts';
 import { actionOf, type Tool } from '../tools/tool.ts';
 import { tools } from '../tools.ts';
 
-/** The tools with all their checks gone: each does what it is told. */
+/** The tools with all their checks gone: each does what the call says. */
 export const carelessActions = Object.fromEntries(
   Object.entries(tools).map(([name, tool]) => [
     name,

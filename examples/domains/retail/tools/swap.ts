@@ -38,7 +38,7 @@ export function differenceOf(swaps: readonly Swap[]): Dollars {
   return swaps.reduce((sum, { item, offer }) => sum + (offer.price - item.price), 0);
 }
 
-/** The benchmark's checks of the items, which are the same for both tools. */
+/** The benchmark's checks of the items: the same for both tools. */
 export function checkSwaps(
   state: RetailState,
   order: Order,

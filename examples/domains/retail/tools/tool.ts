@@ -8,7 +8,7 @@ import type { RetailState } from '../schema.ts';
  * code, in its words. `perform` does the rest, and records the circumstances that the policy
  * checks.
  *
- * `perform` relies on no check. If a check is missing, it performs the call as far as the call has
+ * `perform` relies on no check. If a check is missing, it performs the part of the call that has
  * a meaning. So a test can try the policy without the tools' help.
  */
 export interface Tool<Process extends ProcessName, Args> {
