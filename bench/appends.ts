@@ -74,7 +74,7 @@ export async function measureAppends<Bound>(appends: Appends<Bound>): Promise<Be
   ];
 }
 
-/** Without the first round, which warms up. */
+/** Without the first round: it warms up. */
 export function rateOf(name: string, rounds: readonly number[]): Rate {
   return { name, perSecond: median(rounds.slice(1)), rounds: rounds.slice(1) };
 }

@@ -1,5 +1,5 @@
 /**
- * The entries that derive from a bad one, in a ledger of a million entries, which the search reads.
+ * The entries that derive from a bad one. The search reads a ledger of a million entries.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type Gate, openGate } from '#calls';
 
-/** The calls that are made at once, beside one after the other. */
+/** The calls that are made concurrently, compared with one after the other. */
 export const AT_ONCE = 16;
 
 const RULES = `
@@ -56,7 +56,7 @@ export async function timesOf(call: Call, count: number): Promise<number[]> {
   return times;
 }
 
-/** The time of a call, in milliseconds, when `AT_ONCE` are made at once. */
+/** The time of a call, in milliseconds, when `AT_ONCE` are made concurrently. */
 export async function timeTogether(call: Call, count: number): Promise<number> {
   const start = performance.now();
   for (let n = 0; n < count; n += AT_ONCE)

@@ -15,7 +15,7 @@ export interface CellTarget {
 
 export interface CellsTurn {
   readonly cells: readonly CellTarget[];
-  /** Requests at once to each cell. */
+  /** Concurrent requests to each cell. */
   readonly clients: number;
   readonly ms: number;
   readonly members: number;
@@ -26,7 +26,7 @@ export interface CellsTurn {
 export interface CellMeasured {
   readonly perSecond: number;
   readonly p99: number;
-  /** Answers that were no ruling, and requests without an answer. */
+  /** Answers that were not rulings, and requests without an answer. */
   readonly refused: number;
 }
 

@@ -27,7 +27,7 @@ const ROUNDS = 5;
 const TURN_MS = 5_000;
 const SETTLE_MS = 4_000;
 const WARM_MS = 10_000;
-/** Cells of which one loses its primary. */
+/** Cells. One of them loses its primary. */
 const FAULTY = 4;
 /** Faults, each of another cell. */
 const FAULTS = 3;
@@ -40,7 +40,7 @@ interface BenchCell {
   readonly name: string;
   readonly postgres: PostgresServer;
   readonly quota: CpuQuota;
-  /** Absent in the first part, which measures cells alone. */
+  /** Absent in the first part: it measures cells alone. */
   standby?: PostgresServer;
   server?: BenchProcess;
 }

@@ -1,5 +1,5 @@
 /**
- * Closing a runtime after 40,000 commits, which left snapshots while it ran. The baseline is the
+ * Closing a runtime that left snapshots during 40,000 commits. The baseline is the
  * replay with which a snapshot at the end would be made.
  */
 import { mkdtempSync, rmSync } from 'node:fs';

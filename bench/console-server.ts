@@ -57,7 +57,7 @@ async function start(url: string): Promise<Ready> {
     },
     log: (line) => void process.stderr.write(line),
   });
-  // As in a server that has worked with them, which leaves snapshots.
+  // As in a server that has worked with them and so left snapshots.
   for (const { trajectory_id } of await store.trajectories())
     await serving.service.assize.open(trajectory_id);
   const { sessions } = credentialsOf(store, root);

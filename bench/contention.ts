@@ -26,7 +26,7 @@ export interface Round {
 const CONTENDER = fileURLToPath(new URL('./contender.ts', import.meta.url));
 const ROUNDS = 3;
 /**
- * Proposals per round: of the single process, and of each caller of the contending processes, which
+ * Proposals per round: of the single process, and of each caller of the contending processes. Those
  * leave each other room.
  */
 const ALONE = 1_000;

@@ -1,6 +1,6 @@
 /**
  * Scope coordination in memory, without proposals, ledger or tools. The baseline is a bare map of
- * locks without patterns or order, which costs one awaited promise and two lookups.
+ * locks without patterns or order. It costs one awaited promise and two lookups.
  */
 import { type Claim, Coordinator, readClaim, type Work } from '#effects';
 import {
@@ -96,7 +96,7 @@ function bare(claims: readonly Claim[]): Contender {
   };
 }
 
-/** Live work on so many scopes of folders, which is older than all that is measured. */
+/** Live work on so many scopes of folders. It is older than all that is measured. */
 function crowd(coordinator: Coordinator): Coordinator {
   for (let i = 0; i < MANY; i++)
     coordinator.begin([readClaim('write', `bench:/crowd/${i % 317}/${i}`)]);

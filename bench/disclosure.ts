@@ -54,8 +54,8 @@ async function portfolio(): Promise<BenchResult[]> {
 
 /**
  * Both worlds in alternation, so that disturbances affect both. The large one is used all over,
- * which exceeds the processor's caches, and also within the small one's range, which shows the cost
- * of size alone.
+ * beyond the processor's caches, and also within the small one's range, to show the cost of size
+ * alone.
  */
 function oneProposal(): BenchResult[] {
   const large = worldOf(LARGE);

@@ -1,6 +1,6 @@
 /**
- * The first proposal after many approvals expired at once, on SQLite. The baseline records the same
- * expiries one at a time, as the approvals expire one after the other.
+ * The first proposal after many approvals expired together, on SQLite. The baseline records the
+ * same expiries one at a time, as the approvals expire one after the other.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

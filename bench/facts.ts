@@ -327,7 +327,7 @@ export function bareLoop(
   };
 }
 
-/** Asserts a fact of each of these subjects, which have no facts yet. */
+/** Asserts a fact of each of these subjects. They have no facts yet. */
 export async function firstSaid(store: Store, from: number, to: number): Promise<void> {
   await put(
     store,

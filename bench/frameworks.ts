@@ -1,6 +1,6 @@
 /**
  * A tool call through the gate beside the bare call, in each framework: a call that changes
- * something, judged, begun, made and recorded on a SQLite store with durable commits. A framework
+ * something, judged, started, made and recorded on a SQLite store with durable commits. A framework
  * does the same work in both, from the call of the model to the result of the tool.
  */
 import { mkdtempSync, rmSync } from 'node:fs';

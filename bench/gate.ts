@@ -1,6 +1,6 @@
 /**
- * A tool call through the gate beside the bare call, in one run: judged by the rules, begun, made,
- * and recorded with its result, on a SQLite store with durable commits.
+ * A tool call through the gate beside the bare call, in one run: judged by the rules, started,
+ * made, and recorded with its result, on a SQLite store with durable commits.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,6 @@
 /**
  * The decision of a hook over HTTP beside a bare server that answers the same request, in the same
- * run: one client, and fifty sessions at once. Each decision is durable in a SQLite store before
+ * run: one client, and fifty concurrent sessions. Each decision is durable in a SQLite store before
  * its answer.
  */
 import { once } from 'node:events';

@@ -7,10 +7,10 @@ import { percentile } from './measure.ts';
 import { visit } from './shop.ts';
 
 export interface Turn {
-  /** Of the servers, which get the requests in turn. */
+  /** Of the servers. They get the requests in turn. */
   readonly ports: readonly number[];
   readonly token: string;
-  /** Requests at once. */
+  /** Concurrent requests. */
   readonly clients: number;
   readonly requests: number;
   readonly members: number;

@@ -87,7 +87,7 @@ async function serveAssize(url: string, { seed, peerUrl, world = 't' }: Served):
     policyOf: () => {
       throw new Error('the benchmark has no policy');
     },
-    // As the command writes its log: to standard error, which is a file or a pipe.
+    // As the command writes its log: to standard error, a file or a pipe.
     log: (line) => void process.stderr.write(line),
   });
   return {

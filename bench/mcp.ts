@@ -1,7 +1,7 @@
 /**
  * A call through the MCP gateway beside a bare proxy of the same SDK in the same run: both pass the
  * same call to the same kind of server, over pipes in memory. The gateway also has the call judged,
- * begun and reported by a server of Assize on a SQLite store, over HTTP.
+ * started and reported by a server of Assize on a SQLite store, over HTTP.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

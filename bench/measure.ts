@@ -84,7 +84,7 @@ export function ratioOf(rate: Rate, baseline: Rate): number {
   return median(rate.rounds.map((value, round) => value / baseline.rounds[round]!));
 }
 
-/** How many operations fill a turn, found by doubling, which warms the code up as well. */
+/** How many operations fill a turn, found by doubling. This warms the code up as well. */
 async function countFor(contender: Contender, roundMs: number): Promise<number> {
   let count = 1;
   let ms = await timed(contender, count);

@@ -1,5 +1,5 @@
 /**
- * Contradictions of many writers at once, each in a trajectory and in partitions of its own, beside
+ * Contradictions of many concurrent writers, each in its own trajectory and partitions, beside
  * those of one of them, and beside what as many connections get done that each commit one row after
  * the other, where a server has them.
  */

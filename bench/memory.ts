@@ -18,7 +18,7 @@ import { believed, openWard, said, type Ward } from './ward.ts';
 
 const SMALL = 300;
 const LARGE = 100_000;
-/** Facts of one proposal, where many are said at once. */
+/** Facts of one proposal, where many are said together. */
 const MANY = 16;
 const CALLERS = 16;
 /** Recalls of one kind in a row. */
@@ -30,7 +30,7 @@ const SAMPLES = 300;
  */
 const WARM_UP = 4_000;
 const UNSYNCED = 30_000;
-/** And so long, where many are said at once. */
+/** And so long, where many are said together. */
 const WARM_MS = 5_000;
 
 export async function memoryBench(): Promise<BenchResult[]> {

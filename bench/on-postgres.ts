@@ -2,7 +2,7 @@ import { whyNoServer } from '../tests/support/postgres/binaries.ts';
 import { PostgresServer } from '../tests/support/postgres/server.ts';
 import type { BenchResult } from './measure.ts';
 
-/** The results on a new server of PostgreSQL. None without its programs, which is said. */
+/** The results on a new server of PostgreSQL. Without its programs: a message, and no results. */
 export async function onPostgres(
   work: (url: string, server: PostgresServer) => Promise<BenchResult[]>,
 ): Promise<BenchResult[]> {

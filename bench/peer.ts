@@ -27,7 +27,7 @@ export async function peerFigures(folder: string): Promise<PeerFigures> {
   const script = resolve(folder, SCRIPT);
   if (!existsSync(script))
     throw new Error(
-      `${folder} is no copy of the reference: ${SCRIPT} is not there. Name the folder of its repository.`,
+      `${folder} is not a copy of the reference: ${SCRIPT} is not there. Name the folder of its repository.`,
     );
   const cwd = mkdtempSync(join(tmpdir(), 'assize-peer-'));
   try {

@@ -1,5 +1,5 @@
 /**
- * The list of pending proposals of a store with many trajectories, of which few have some. The
+ * The list of pending proposals of a store with many trajectories. Few of them have some. The
  * baseline is the same list by a store that cannot name them, so that all are read.
  */
 import { mkdtempSync, rmSync } from 'node:fs';

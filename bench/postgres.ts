@@ -1,6 +1,6 @@
 /**
  * Group commit on PostgreSQL beside bare inserts into the same tables of the same server, over the
- * same driver. Bare means: one prepared statement that inserts the rows of a group at once and
+ * same driver. Bare means: one prepared statement that inserts the rows of a group together and
  * commits, values already as the driver takes them, no promises but its own and no checks, and the
  * very groups that the store made: the same rows in the same number of transactions. The server is
  * one of the tests, with its own settings, so that a commit is on disk when it is answered.

@@ -1,7 +1,7 @@
 /**
  * Full-text search of facts on SQLite. Each query has four words that occur together in one text;
  * the frequency of a word falls with its rank. In one collection the most frequent words are stop
- * words, which no search uses, as in any human text. In the other collection they are ordinary
+ * words that no search uses, as in any human text. In the other collection they are ordinary
  * words. The baseline is FTS5's own bm25 over all four words. The results include the share of the
  * ten best hits that a search loses by stopping early.
  */
@@ -102,7 +102,7 @@ async function recallWordsBench(first: readonly string[]): Promise<BenchResult[]
 }
 
 /**
- * The same in every run: words drawn by rank, of which the n-th comes as often as 1/n; the first
+ * The same in every run: words drawn by rank, the n-th as often as 1/n; the first
  * are given.
  */
 function texts(first: readonly string[]): string[] {

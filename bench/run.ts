@@ -74,7 +74,7 @@ Exit status 1 when a goal is missed, 2 for bad usage.`,
   )
   .option(
     '--peer <folder>',
-    'those of effects beside the reference in Python, of which the folder is a copy',
+    'those of effects, compared with a copy of the reference in Python in this folder',
   )
   .allowExcessArguments(false)
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))

@@ -25,7 +25,7 @@ const member = z.object({
   limit: z.number().int(),
 });
 
-/** One of a shop with plain rules and `each`, and with rules over all members at once as well. */
+/** One of a shop with plain rules and `each`, and also with rules over all members together. */
 function shopWith(name: string, isWhole: boolean) {
   return defineDomain({
     name,

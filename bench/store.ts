@@ -1,8 +1,8 @@
 /**
  * Group commit beside bare inserts into the same tables. Bare means: one prepared statement, values
  * already as SQLite takes them, no promises and no checks, and the very groups that the store made:
- * the same rows with the same number of syncs. Over sockets, which take their own time, bare is a
- * server as well, that writes what has come together. Run it alone: `node bench/store.ts`.
+ * the same rows with the same number of syncs. Sockets take their own time. Over sockets, bare is
+ * also a server that writes what has come together. Run it alone: `node bench/store.ts`.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
