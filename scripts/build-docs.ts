@@ -1,6 +1,6 @@
 /**
- * Builds the documentation as a site: `npm run docs` writes docs/.vitepress/dist, which
- * `assize serve` shows at /docs, and any web server can show. Pages of reference that have a
+ * Builds the documentation as a site: `npm run docs` writes docs/.vitepress/dist.
+ * `assize serve` shows it at /docs, and any web server can show it. Pages of reference that have a
  * source elsewhere are written first, to docs/reference/generated.
  */
 import { execFileSync } from 'node:child_process';

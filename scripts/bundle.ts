@@ -7,7 +7,8 @@ const INTERNAL = /'(assize|@assize\/[\w-]+)\/internal(?:\/([\w./-]+))?'/g;
 
 /**
  * A module as built, in which the files of threads are JavaScript. Sources name them by literal
- * URLs, which bundlers follow. The caller can say where the file of a thread is, from the module.
+ * URLs, and bundlers follow these. The caller can say where the file of a thread is, from the
+ * module.
  */
 export function withBuiltThreads(
   code: string,

@@ -123,7 +123,7 @@ const INTRODUCTION = `# Errors
 
 Every error of the package is an \`AssizeError\` with a stable \`code\`, a \`message\` that says what failed and what to do, and
 \`evidence\` for programs. \`retryable\` is true where the same call may succeed later. \`cause\` holds the error underneath. \`reason\` is the code, or
-a finer name of the failure, which entries store. \`isAssizeError\` takes both.
+a finer name of the failure that entries store. \`isAssizeError\` takes both.
 
 \`\`\`ts
 import { isAssizeError } from 'assize';
@@ -156,7 +156,7 @@ function membersOf(
 ): IndexedCode[] {
   const body = unions.get(union);
   if (body === undefined)
-    throw new Error(`${name} has the codes ${union}, which no source declares as a union.`);
+    throw new Error(`${name} has the codes ${union}, but no source declares them as a union.`);
   const members: IndexedCode[] = [];
   let doc = '';
   for (const [, comment, code, other, end] of body.matchAll(MEMBER)) {

@@ -430,7 +430,7 @@ function judgeFolders(file: string, target: string): string | undefined {
   if (own < 0 && file.slice(room.length).includes('/'))
     return `${dirname(file)} is in no folder; add it to scripts/layers.ts`;
   return own >= 0 && other > own
-    ? `${folders[own]} may not import ${folders[other]}, which stands after it`
+    ? `${folders[own]} may not import ${folders[other]}: that stands after it`
     : undefined;
 }
 
@@ -481,7 +481,7 @@ function isApart(file: string, target: string): boolean {
   return own !== undefined && !target.startsWith(`${own}/`);
 }
 
-/** Tarjan's algorithm: the sets of files of which each reaches each other. */
+/** Tarjan's algorithm: the sets of files that all reach each other. */
 function stronglyConnected(imports: ReadonlyMap<string, readonly string[]>): string[][] {
   const found: string[][] = [];
   const index = new Map<string, number>();

@@ -99,7 +99,9 @@ function treeProblems(): string[] {
 
 function tagProblems(): string[] {
   if (!/^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/.test(version))
-    return [`package.json has version ${version}, which is no semantic version. Write X.Y.Z.`];
+    return [
+      `package.json has version ${version}, and that is not a semantic version. Write X.Y.Z.`,
+    ];
   return git('tag', '--list', tag) === ''
     ? []
     : [`The tag ${tag} exists. Raise the version in package.json.`];
@@ -138,7 +140,7 @@ function workflowProblems(): string[] {
 }
 
 /**
- * Checks the build, which is the published packages: the files exist, the versions match, and no
+ * Checks the build, the published packages: the files exist, the versions match, and no
  * source or test is among them.
  */
 function packageProblems(): string[] {

@@ -25,7 +25,7 @@ const LIMITS: Readonly<Record<string, readonly [lines: number, tokens: number]>>
   '@assize/console': [25.9, 183.9],
 };
 
-/** Of each other package, which is one adapter. */
+/** Of each other package: each is one adapter. */
 const SMALL = [1.3, 9] as const;
 
 const TOKEN =
