@@ -149,7 +149,7 @@ def _utf16(name: str) -> bytes:
 
 def _quoted(text: str) -> str:
     if _SURROGATE.search(text) is not None:
-        raise _Fault("a text has a lone surrogate, which UTF-8 cannot carry")
+        raise _Fault("a text has a lone surrogate, and UTF-8 cannot carry that")
     if _ESCAPED.search(text) is None:
         return f'"{text}"'
     escaped = _ESCAPED.sub(lambda found: _SHORT.get(found[0]) or f"\\u{ord(found[0]):04x}", text)

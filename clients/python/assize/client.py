@@ -123,7 +123,7 @@ class Calls(_Part):
         attempt: str | None = None,
         stop: Stop | None = None,
     ) -> Decision:
-        """Asks whether a call may be made. An allowed call is begun, and no other attempt is allowed.
+        """Asks whether a call may be made. An allowed call starts, and no other attempt is allowed.
 
         `attempt`: 32 random hex digits, by default new ones. The same attempt gets the same
         `allowed` again, as after a lost answer. `stop`: ends the request from another thread.
@@ -139,7 +139,7 @@ class Calls(_Part):
         return cast(Decision, self._send("POST", path, query=query, body=body, wait=seconds, stop=stop))
 
     def report(self, trajectory: str, call: str, outcome: OutcomeName, result: object = ABSENT) -> bool:
-        """Records the outcome of a begun call. Returns whether it was recorded now."""
+        """Records the outcome of a started call. Returns whether it was recorded now."""
         body: dict[str, object] = {"outcome": outcome}
         if result is not ABSENT:
             body["result"] = result
@@ -196,7 +196,7 @@ class Proposals(_Part):
         return cast(Ruling, self._send("POST", path, body=body, headers=headers, wait=seconds))
 
     def create_many(self, trajectory: str, proposals: Sequence[Mapping[str, object]]) -> list[KeyedResult]:
-        """Proposes up to 100 actions at once: each has `key`, `action`, `role` and `args`, as in `create`.
+        """Proposes up to 100 actions together: each has `key`, `action`, `role` and `args`, as in `create`.
 
         Each is ruled on alone, and has a `ruling` or a `problem` in the result.
         """

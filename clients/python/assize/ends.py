@@ -30,7 +30,7 @@ class GateCall:
 
 @dataclass(frozen=True, slots=True)
 class BegunCall:
-    """A call that is begun, as its tool makes it.
+    """A call that has started, as its tool makes it.
 
     `key` is the same for every attempt, for a sink that takes idempotency keys. `args` are the
     approved arguments: a person may have changed the asked ones.
@@ -83,7 +83,7 @@ class Pending:
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """The call was begun, and its outcome is not known here. `settled`: a person's finding."""
+    """The call has started, and its outcome is not known here. `settled`: a person's finding."""
 
     call: str
     reason: str

@@ -36,7 +36,7 @@ class NoAnswer(AssizeError):
 
 
 class BadAnswer(AssizeError):
-    """The answer is none of Assize: a redirect, broken JSON, another server. Check the URL."""
+    """Assize did not send this answer: a redirect, broken JSON, another server. Check the URL."""
 
     code = "bad_answer"
 
@@ -117,9 +117,9 @@ class CallPending(CallError):
 
 
 class CallInDoubt(CallError):
-    """The call was begun, and its outcome is not known here, so it is not made again.
+    """The call has started, and its outcome is not known here, so it is not made again.
 
-    Look whether it took effect, and settle it with `assize api calls.settle`. `settled`: the
+    Check whether it took effect, and settle it with `assize api calls.settle`. `settled`: the
     outcome that a person has recorded since, without a result.
     """
 

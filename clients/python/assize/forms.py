@@ -30,7 +30,7 @@ class Waiting(TypedDict):
     reason: str
 
 
-#: The call was begun before, and is never allowed again. `class`: absent for one of a past day.
+#: The call had started before, and is never allowed again. `class`: absent for one of a past day.
 Begun = TypedDict(
     "Begun",
     {
@@ -225,7 +225,7 @@ class EntrySummary(TypedDict):
 
 
 class Entry(TypedDict):
-    """An entry with its payload. `text` is the canonical text, which hashes to the id."""
+    """An entry with its payload. `text` is the canonical text; its hash is the id."""
 
     id: str
     trajectory_id: str

@@ -1,9 +1,9 @@
 """A gate lets the tools of an agent be called once each, at a server.
 
-A call is judged by the rules, approved by a person where they ask, begun in the ledger, made, and
+A call is judged by the rules, approved by a person where they ask, recorded as started, made, and
 closed with its result.
 
-Guarantees: a call is made only after the ledger has begun it, and the ledger begins each once. A
+Guarantees: a call is made only after the ledger has recorded its start, and starts once. A
 repetition of a call, after a resume, a replay or a retry, gets the recorded result. A call with
 the id of another one and other arguments is refused.
 """
@@ -47,7 +47,7 @@ T = TypeVar("T")
 P = ParamSpec("P")
 R = TypeVar("R")
 
-#: How often an idempotent call is made anew.
+#: The attempts of an idempotent call.
 ATTEMPTS_MAX = 5
 #: Between two questions about a call that waits for longer than one request may, in seconds.
 ASK_PAUSE = 0.2
@@ -220,7 +220,7 @@ class Gate:
         """Makes a function, sync or async, a tool whose calls go through the gate.
 
         `run` and `id`: the identity of a call, or functions of its arguments; by default those of
-        `gate.run` and `gate.calling`. `without`: parameters that are no part of the call, such as
+        `gate.run` and `gate.calling`. `without`: parameters that are not part of the call, such as
         `self`: they are not recorded, and no person approves them. Other options: as `once`.
 
         The decorated function keeps its type. It raises CallRefused, CallPending, CallInDoubt,
@@ -343,7 +343,7 @@ class Gate:
             time.sleep(ASK_PAUSE)
 
     def _before(self, call: str, reason: str, work: _Work) -> Steps[CallEnd[Any]]:
-        """The end of a call that was begun before, here or in another process."""
+        """The end of a call that had started before, here or in another process."""
         until = time.monotonic() + self._in_flight
         pause = 0.02
         while True:
@@ -374,7 +374,7 @@ class Gate:
         return Done(call, result, recorded=False)
 
     def _report(self, call: str, outcome: OutcomeName, result: dict[str, object]) -> None:
-        """Records an outcome. The call is made, so one that is not recorded is no failure of it."""
+        """Records an outcome. The call was made even if its outcome is not recorded."""
         try:
             try:
                 self.client.calls.report(self.trajectory, call, outcome, result)

@@ -27,7 +27,7 @@ def call_id_of(run: str, id: str) -> str:
 
 
 def has_hidden_member(value: object) -> bool:
-    """Whether a value has a member named __proto__, which the rules would not see."""
+    """Whether a value has a member named __proto__: the rules would not see it."""
     if isinstance(value, dict):
         return "__proto__" in value or any(has_hidden_member(member) for member in value.values())
     return isinstance(value, list) and any(has_hidden_member(member) for member in value)

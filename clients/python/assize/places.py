@@ -36,7 +36,7 @@ def calling(call: str) -> Generator[None, None, None]:
 
 @contextlib.contextmanager
 def making(begun: BegunCall) -> Generator[None, None, None]:
-    """Sets the begun call for its tool. A call inside of the tool needs an id of its own."""
+    """Sets the started call for its tool. A call inside of the tool needs its own id."""
     begun_before, call_before = BEGUN.set(begun), CALL.set(None)
     try:
         yield

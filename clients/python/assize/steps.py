@@ -90,7 +90,7 @@ def drive(steps: Steps[T], make: Callable[[BegunCall], Any]) -> T:
             return cast(T, end.value)
         try:
             value, send = _perform(step, make), steps.send
-        except BaseException as error:  # Given to the steps, which raise it again.
+        except BaseException as error:  # Given to the steps: they raise it again.
             value, send = error, steps.throw
 
 
@@ -105,7 +105,7 @@ async def drive_async(steps: Steps[T], make: Callable[[BegunCall], Awaitable[Any
             return cast(T, end.value)
         try:
             value, send = await _perform_async(step, make), steps.send
-        except BaseException as error:  # Given to the steps, which raise it again.
+        except BaseException as error:  # Given to the steps: they raise it again.
             value, send = error, steps.throw
 
 

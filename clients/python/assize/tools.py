@@ -90,7 +90,7 @@ class _Tool:
         return GateCall(run=run, id=id, tool=self.name, args=args)
 
     def maker(self, bound: inspect.BoundArguments) -> Callable[[BegunCall], Any]:
-        """Calls the function with the approved arguments, and with those that are no part of the call."""
+        """Calls the function with the approved arguments, and with those that are not part of the call."""
         own = {name: value for name, value in bound.arguments.items() if name in self._without}
 
         def make(begun: BegunCall) -> Any:

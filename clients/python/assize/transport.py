@@ -260,7 +260,7 @@ def _document(answer: http.client.HTTPResponse, text: bytes) -> dict[str, Any]:
     status = answer.status
     if 300 <= status < 400:
         raise BadAnswer(
-            f"The server answers with a redirect ({status}), which is not followed. Use the URL of assize serve.",
+            f"The server answers with a redirect ({status}), and it is not followed. Use the URL of assize serve.",
             status=status,
         )
     found = _parsed(text)
@@ -294,7 +294,7 @@ def _parsed(text: bytes) -> dict[str, Any] | None:
 
 
 def _refused(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 def _seconds(text: str | None) -> float | None:

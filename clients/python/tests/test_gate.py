@@ -227,7 +227,7 @@ class OnceTest(FakeCase):
             with mock.patch("assize.transport.time.sleep"), self.assertLogs("assize", "WARNING") as logs:
                 self.assertIsInstance(self.pay(f"f{i}"), Done)
             self.assertIn("so it is in doubt", logs.output[0])
-            # The server has recorded the outcome of which only the answer was lost.
+            # The server has recorded the outcome. Only the answer was lost.
             self.assertIsInstance(self.pay(f"f{i}"), Done if fault is loses_answer else Doubt)
         self.assertEqual(len(self.made), 3)
 

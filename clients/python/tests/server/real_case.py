@@ -56,7 +56,7 @@ class RealCase(unittest.TestCase):
         self.gate.decide(held, approve=approve, by="manager:grace", reason="seen")
 
     def other_process(self, cents: int, *, id: str = "c1", gate_open: Path | None = None) -> subprocess.Popen[str]:
-        """The same payment in another process, which waits in the bank for the file, if one is given."""
+        """The same payment in another process. If a file is given, it waits in the bank for the file."""
         given = [self.run_id, id, str(cents), str(self.bank), "" if gate_open is None else str(gate_open)]
         command = [sys.executable, "-B", "-m", "tests.server.payer", *given]
         return subprocess.Popen(command, cwd=HERE, stdout=subprocess.PIPE, text=True)
