@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Starts the command, which is the package @assize/cli. Without that package, a person at a terminal is asked whether npx may
-// run it, and a script gets the sentence that names it.
+// Starts the command in the package @assize/cli. Without that package, a person at a terminal is
+// asked whether npx may run it, and a script gets an error that names it.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';

@@ -256,7 +256,7 @@ describe('a signed ledger', () => {
     const trusted = `Pass --entry-key ${key}, or the --signer of the ledger.`;
     expect((await json(2, ...propose(4, '--signer', 'wrong.key'))).error).toEqual({
       code: 'wrong_signer',
-      message: `This runtime does not trust the key of the ledger: c seq 0: the entry is signed with ${key}, which is none of the named keys (place.named). ${trusted}`,
+      message: `This runtime does not trust the key of the ledger: c seq 0: the entry is signed with ${key}, which is not one of the named keys (place.named). ${trusted}`,
     });
     const advice =
       'Pass the private key of the ledger with --signer, or record a new key first with assize keys change.';

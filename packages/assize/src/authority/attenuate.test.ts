@@ -52,7 +52,7 @@ describe('attenuate', () => {
     );
   });
 
-  test('a subject that is no public key issues nothing', () => {
+  test('a subject that is not a public key issues nothing', () => {
     const leaf = attenuate(root, { subject: 'clerk', nonce: 'c' }, keys[1]!.privateKey);
     const deeper = { subject: 'x', nonce: 'd' };
     const attempt = (): Writ => attenuate(leaf, deeper, keys[1]!.privateKey);

@@ -208,7 +208,7 @@ const family = fc
     return writs;
   });
 
-/** The ids of the writs, which are granted in both ledgers. */
+/** The ids of the writs; both ledgers grant them. */
 function granting(
   writs: readonly { readonly writ: Writ }[],
   one: BudgetLedger,
@@ -286,7 +286,7 @@ describe('under any order of spending', () => {
             last.spend(id, { calls });
           }
         }
-        // As in a fold, which has all covered costs first.
+        // As in a fold: all covered costs come first.
         for (const { id, calls } of booked.reverse()) last.spendUpTo(id, { calls });
         expect(last.state()).toEqual(ledger.state());
       }),

@@ -142,13 +142,13 @@ describe('a call that cannot be tested denies', () => {
       'a tool with a star',
       [{ tool: '**' }],
       [{ tool: 'bank.*', input: {} }],
-      'this is no name of a tool',
+      'this is not the name of a tool',
     ],
     [
       'a tool without a name',
       [{ tool: '**' }],
       [{ tool: '', input: {} }],
-      'this is no name of a tool',
+      'this is not the name of a tool',
     ],
   ])('%s', (_what, patterns, calls, problem) => {
     for (const effect of ['allow', 'deny', 'needs_approval'] as const) {
@@ -190,22 +190,22 @@ describe('the table', () => {
   });
 
   test.each<[string, unknown, string]>([
-    ['calls that are no list', { tool: 'bank.pay' }, '/rules/0/calls'],
+    ['calls that are not a list', { tool: 'bank.pay' }, '/rules/0/calls'],
     ['a name instead of a pattern', ['bank.pay'], '/rules/0/calls/0'],
     ['no tool', [{ where: [] }], '/rules/0/calls/0/tool'],
-    ['a tool that is no text', [{ tool: 1 }], '/rules/0/calls/0/tool'],
+    ['a tool that is not a string', [{ tool: 1 }], '/rules/0/calls/0/tool'],
     ['a name with a star in it', [{ tool: 'bank.p*' }], '/rules/0/calls/0/tool'],
     ['a pattern of the other grammar', [{ tool: 'bank:*' }], '/rules/0/calls/0/tool'],
     ['one star', [{ tool: '*' }], '/rules/0/calls/0/tool'],
     ['an unknown member', [{ tool: '**', input: {} }], '/rules/0/calls/0/input'],
-    ['conditions that are no list', [{ tool: '**', where: {} }], '/rules/0/calls/0/where'],
+    ['conditions that are not a list', [{ tool: '**', where: {} }], '/rules/0/calls/0/where'],
     [
       'a condition without a test',
       [{ tool: '**', where: [{ path: '' }] }],
       '/rules/0/calls/0/where/0',
     ],
     [
-      'a path that is no pointer',
+      'a path that is not a pointer',
       [{ tool: '**', where: [{ path: 'a', is: 1 }] }],
       '/rules/0/calls/0/where/0/path',
     ],

@@ -31,7 +31,7 @@ export function compileCalls(effect: Verdict, patterns: readonly CallPattern[]):
 type CallTest = (call: Call) => boolean | string;
 
 function matchesOne(tests: readonly CallTest[], call: Call): boolean | string {
-  if (!isToolName(call.tool)) return 'this is no name of a tool';
+  if (!isToolName(call.tool)) return 'this is not the name of a tool';
   let found = false;
   for (const test of tests) {
     const matches = test(call);

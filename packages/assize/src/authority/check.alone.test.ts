@@ -170,7 +170,7 @@ describe('a use that is not granted', () => {
     }
   });
 
-  test('a time that is none is misuse, not a refusal', () => {
+  test('an invalid time is misuse, not a refusal', () => {
     expect(() => checkWrit({ ...rootUse, at: '2026-01-15' })).toThrowError(
       expect.objectContaining({ code: 'bad_instant' }),
     );
@@ -276,7 +276,7 @@ describe('the attack list of notes/ledger-security.md', () => {
     ['all zero', '0'.repeat(64)],
     ['the neutral point', `01${'0'.repeat(62)}`],
     ['of order 8', '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05'],
-  ])('row 24: a low-order key (%s) is no anchor and signs nothing', (_what, key) => {
+  ])('row 24: a low-order key (%s) is not an anchor and signs nothing', (_what, key) => {
     expect(() => createWritVerifier({ anchors: [key] })).toThrowError(
       expect.objectContaining({
         code: 'bad_key',
@@ -315,7 +315,7 @@ describe('the attack list of notes/ledger-security.md', () => {
   });
 
   test.each(['entry', 'approval', 'checkpoint'] as const)(
-    'row 24: a signature for an %s is none for a writ',
+    'row 24: a signature for an %s is not valid for a writ',
     (purpose) => {
       const { signature: _s, ...body } = root;
       const writ = {
@@ -448,7 +448,7 @@ describe('the verifier’s memory', () => {
     });
   });
 
-  test('a writ changed in place after it was verified is judged anew', () => {
+  test('a writ changed in place after it was verified is checked again', () => {
     const verifier = createWritVerifier(base);
     const writ = structuredClone(root) as { -readonly [K in keyof Writ]: Writ[K] };
     expect(verifier.check({ ...rootUse, writ })).toMatchObject({ ok: true });

@@ -17,7 +17,7 @@ export function allHold(tests: readonly Test[], args: Json): boolean | string {
 
 /**
  * The condition as a test of whole arguments. Its pointer and pattern must have been parsed before.
- * `allows`: the condition of a rule that allows, which a value that is not known does not meet.
+ * `allows`: the condition belongs to a rule that allows. An unknown value does not meet it.
  */
 export function compileCondition(condition: Condition, allows: boolean): Test {
   const { path, exists } = condition;

@@ -159,7 +159,7 @@ describe('a writ that leads over', () => {
     expect(use(child, [root], rest)).toBe(code);
   });
 
-  test('is judged anew at each use, also when its chain was verified before', () => {
+  test('is checked again at each use, even if its chain was verified before', () => {
     const own = createWritVerifier({ anchors: [keys[0]!.publicKey] });
     for (const [given, ok] of [
       [delegated, true],
@@ -245,7 +245,7 @@ describe('checkDelegation', () => {
     expect(codeOf(rest)).toBe(code);
   });
 
-  test('under a foreign anchor is refused, and a time that is none is misuse', () => {
+  test('under a foreign anchor is refused, and an invalid time is misuse', () => {
     const other = createWritVerifier({ anchors: [keys[9]!.publicKey] });
     expect(other.checkDelegation(usual)).toMatchObject({ ok: false, code: 'unknown_anchor' });
     expect(() => codeOf({ at: 'now' })).toThrowError(

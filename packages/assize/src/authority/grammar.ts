@@ -46,7 +46,7 @@ export function contains(wider: string, narrower: string): boolean {
 }
 
 /**
- * Whether `pattern` matches `name`, which must have no stars. Scopes must be in normal form.
+ * Whether `pattern` matches `name`. The name must have no stars. Scopes must be in normal form.
  *
  * @throws AuthorityError `bad_argument`
  */

@@ -9,8 +9,7 @@
  * Never: reads a clock, draws a random number, does I/O, or takes a key, a root or a time from an
  * agent's input.
  *
- * Imports canon only. Revocations and costs are facts of the ledger, which the caller folds and
- * passes in.
+ * Imports canon only. The caller folds revocations and costs from the ledger and passes them in.
  */
 export { type Amounts, costItems, isAmount } from './amounts.ts';
 export { type Attenuation, attenuate, delegateWrit, type Widening, widening } from './attenuate.ts';

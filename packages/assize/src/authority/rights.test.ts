@@ -38,8 +38,8 @@ interface Line {
 }
 
 /**
- * The grant that makes a root's holder an office of its issuer, besides all rights that any root
- * can have.
+ * The grant that makes a root's holder an office of its issuer, and all rights that any root can
+ * have.
  */
 const OFFICE = { actions: ['**', 'assize.revoke'], scopes: ['**', 'writ:**'] };
 

@@ -218,11 +218,11 @@ describe('conditions', () => {
 
 describe('never fails open', () => {
   test.each<[string, Partial<PolicyQuery>]>([
-    ['an action that is no name', { action: 'a::b' }],
-    ['a principal that is no name', { principal: 'a\\b' }],
+    ['an action that is not a name', { action: 'a::b' }],
+    ['a principal that is not a name', { principal: 'a\\b' }],
     ['an action with a star', { action: '**' }],
     ['a principal with a star', { principal: '*' }],
-    ['a scope that is no name', { scopes: ['fs:/a/../b'] }],
+    ['a scope that is not a name', { scopes: ['fs:/a/../b'] }],
   ])('%s denies under a table that allows all', (_what, change) => {
     const deny = { effect: 'deny' as const, principals: ['mallory'], scopes: ['fs:/b'] };
     const policy = ruleTable({
@@ -392,7 +392,7 @@ describe('parseRuleTable refuses', () => {
       '/rules/0/where/0/path',
     ],
     [
-      'a path that is no pointer',
+      'a path that is not a pointer',
       { id: 't', rules: [{ ...rule, where: [{ path: 'a', is: 1 }] }], otherwise: 'deny' },
       '/rules/0/where/0/path',
     ],

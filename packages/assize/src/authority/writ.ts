@@ -197,8 +197,8 @@ export function signatureHolds(writ: Writ): boolean {
 }
 
 /**
- * Ids of writs with a valid signature, which the id covers. Each trajectory that is opened presents
- * them again.
+ * Ids of writs with a valid signature. The id covers the signature. Each trajectory that is opened
+ * presents them again.
  */
 const signed = new GenerationalMap<string, true>(1_000);
 

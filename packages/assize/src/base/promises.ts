@@ -17,7 +17,7 @@ export function isUnwantedPromise(returned: unknown): boolean {
 }
 
 /**
- * The result of the work. An abort rejects at once, because the work may never end.
+ * The result of the work. An abort rejects immediately, because the work may never end.
  *
  * @throws the signal's reason; the errors of the work
  */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import * as base from './index.ts';
 
-test('the names of the floor, which only a decision changes', () => {
+test('the names of the floor change only by decision', () => {
   expect(Object.keys(base).sort()).toEqual([
     'ArgumentError',
     'AssizeError',

@@ -8,7 +8,7 @@ const URL_TO_END = /((?:[a-z][a-z0-9+.-]*:\/\/|postgres(?:ql)?:\/*))(.*)$/is;
 const SECRET = /pass|pwd|secret/i;
 
 /**
- * The text without the password of its URL, which reaches to the end of the text. The user name
+ * The text without the password of its URL. The URL reaches to the end of the text. The user name
  * stays.
  *
  * A password can contain `/`, `?`, `@` or a space without an escape. The function therefore removes

@@ -216,7 +216,7 @@ describe('instantOf', () => {
     expect(readInstant(value)).toBeUndefined();
   });
 
-  test('an object with the methods of a Date is no time', () => {
+  test('an object with the methods of a Date is not a time', () => {
     const code = thrownBy(() => instantOf(Object.create(Date.prototype))).code;
     expect(code).toBe('bad_instant');
   });
@@ -264,7 +264,7 @@ describe('milliseconds', () => {
     expect(thrownBy(() => instantFromMillis(ms, micros)).code).toBe('bad_instant');
   });
 
-  test('of a text that is no instant are refused', () => {
+  test('of a text that is not an instant are refused', () => {
     expect(thrownBy(() => instantToMillis('2026-03-23')).evidence['given']).toBe('2026-03-23');
   });
 });

@@ -11,7 +11,7 @@ export type Instant = string;
 
 /**
  * A time as a caller may give it: a `Date`; an ISO 8601 text with `Z` or an offset, of any
- * precision; or a day such as `2026-03-23`, which means its start in UTC. A local time without an
+ * precision; or a day such as `2026-03-23`, meaning its start in UTC. A local time without an
  * offset is refused. Records have the `Instant`.
  */
 export type Time = Instant | Date;

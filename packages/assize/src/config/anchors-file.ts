@@ -22,7 +22,7 @@ export function anchorsFile(storeUrl: string): string | undefined {
 }
 
 /**
- * Adds the public key of a root to the file beside the store, which commands read without the
+ * Adds the public key of a root to the file beside the store. Commands read it when they have no
  * private key. A file that has the key is not changed.
  *
  * @throws ConfigError `bad_config`; the errors of the system

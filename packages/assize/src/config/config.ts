@@ -108,7 +108,7 @@ export interface MailConfig {
 
 /** Posts the card of each proposal to a channel of Slack, and closes it when it is decided. */
 export interface SlackConfig {
-  /** The token of the app's bot, which may `chat:write`. */
+  /** The token of the app's bot. It needs `chat:write`. */
   readonly token: string;
   /** The id of the channel, such as C0123ABCD. */
   readonly channel: string;
@@ -126,9 +126,11 @@ export interface NoticesConfig {
   readonly webhooks?: readonly WebhookConfig[];
   readonly mail?: MailConfig;
   readonly slack?: SlackConfig;
-  /** The address of a workflow of Teams, which gets cards with a link. */
+  /** The address of a workflow of Teams that gets cards with a link. */
   readonly teams?: Omit<WebhookConfig, 'secret'>;
-  /** Seconds before its end at which a proposal that still waits is told again. Default: never. */
+  /**
+   * Seconds before its end at which a proposal that still waits is announced again. Default: never.
+   */
   readonly reminderSeconds?: number;
 }
 
@@ -136,7 +138,7 @@ export interface NoticesConfig {
 export interface LimitsConfig {
   /** Requests a second, on average. Default 50. */
   readonly requestsPerSecond?: number;
-  /** Requests at once. Default 32. */
+  /** Concurrent requests. Default 32. */
   readonly concurrency?: number;
   /** Open event streams. Default 16. */
   readonly streams?: number;
@@ -174,7 +176,7 @@ export interface ServerConfig {
    * The address at which the other servers of the store reach this one, such as
    * https://10.0.0.5:4517. It differs between the servers, as `assize serve --peer-url` does. Each
    * trajectory is then written by one of these servers, and the others forward requests to it.
-   * Without TLS the network must be private, which `behindProxy` states. Default: none, and no
+   * Without TLS the network must be private; state that with `behindProxy`. Default: none, and no
    * request is forwarded.
    */
   readonly peerUrl?: string;

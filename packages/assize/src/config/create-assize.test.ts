@@ -149,7 +149,7 @@ test('an option that does not exist, and a store that does not, are refused', as
   expect(existsSync(rootKeyFile(store) as string)).toBe(false);
 });
 
-test('of 4 processes that start at once, all have one world', async () => {
+test('4 processes that start concurrently have one world', async () => {
   const program = `
     import { createAssize } from '${entry}';
     import { budget } from '${pathToFileURL(join(import.meta.dirname, '../../../cli/src/domains/budget/index.ts')).href}';

@@ -13,12 +13,12 @@ import { type RootKey, rootKeyOf } from './root-key.ts';
 /** The options of `createAssize`. */
 export interface CreateAssizeOptions<D extends Domain = Domain>
   extends Pick<AssizeOptions, 'tools' | 'policy' | 'approvals' | 'effects' | 'memory' | 'ports'> {
-  /** URL of the store, which is created if it does not exist. Default: `sqlite:./assize.db`. */
+  /** URL of the store. It is created if it does not exist. Default: `sqlite:./assize.db`. */
   readonly store?: string;
   /** Place of the store's archive. Default: ASSIZE_ARCHIVE, else that of `openStore`. */
   readonly archive?: string;
   readonly domain: D;
-  /** Id of the trajectory, which is created if it does not exist. Default: the domain's name. */
+  /** Id of the trajectory. It is created if it does not exist. Default: the domain's name. */
   readonly name?: string;
   /** Initial state of a new trajectory. Default: that of the domain. */
   readonly initial?: unknown;

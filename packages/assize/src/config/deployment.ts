@@ -31,7 +31,7 @@ export interface DeploymentHost {
 export interface Deployment {
   /** The addresses of the servers of the other stores. */
   readonly peers: readonly { readonly name: string; readonly url?: string }[];
-  /** The side store of the tokens, which count at every server. */
+  /** The side store of the tokens. They count at every server. */
   readonly side: SideStore;
   readonly gauges: readonly {
     readonly name: string;

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { importFile, whyNotLoaded } from './import-file.ts';
 import { readConfig } from './read-config.ts';
 
-/** A module with a fault in its third line, which another file imports. */
+/** A module with a fault in its third line. Another file imports it. */
 const FAULTS: readonly (readonly [title: string, name: string, line: string, why: string])[] = [
   ['a syntax error in TypeScript', 'domain.ts', 'export const a = (;', 'Expression expected'],
   ['an enum', 'domain.ts', 'enum X { A }', 'TypeScript enum is not supported'],
@@ -29,7 +29,7 @@ function folderWith(name: string, line: string): (file: string) => string {
   return at;
 }
 
-test.each(FAULTS)('%s is told with its file and line', async (_, name, line, why) => {
+test.each(FAULTS)('%s is reported with its file and line', async (_, name, line, why) => {
   const at = folderWith(name, line);
   const place = `${at(name)}:3: `;
   const config = await readConfig(at('assize.config.mjs')).catch((error: unknown) => error);
@@ -39,7 +39,7 @@ test.each(FAULTS)('%s is told with its file and line', async (_, name, line, why
   expect(whyNotLoaded(thrown)).toContain(place);
 });
 
-test('a value without a place, or with a place in its text, is told as it is', async () => {
+test('a value with no place, or a place in its text, is reported unchanged', async () => {
   const at = folderWith('domain.mjs', "throw 'no';");
   expect(whyNotLoaded(await importFile(at('domain.mjs')).catch((thrown: unknown) => thrown))).toBe(
     'no',

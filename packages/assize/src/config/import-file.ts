@@ -16,7 +16,10 @@ export async function importFile(path: string): Promise<Readonly<Record<string, 
   }
 }
 
-/** The fault of a file that could not be loaded, with the file and line, which an import may be. */
+/**
+ * The fault of a file that could not be loaded, with the file and line. They can be those of an
+ * import.
+ */
 export function whyNotLoaded(thrown: unknown): string {
   const text = thrownText(thrown);
   const place = isInstance(thrown, Error) ? placeOf(thrown) : undefined;

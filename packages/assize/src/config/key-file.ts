@@ -144,8 +144,8 @@ function requireOwn(path: string, { mode, uid, size }: Stats): void {
 }
 
 /**
- * A creator that ended between two steps left its draft, which is a second name of the same file.
- * Returns whether the file has one name without drafts.
+ * A creator that ended between two steps left its draft: a second name of the same file. Returns
+ * whether the file has one name without drafts.
  */
 function dropDrafts(path: string, { ino, dev }: Stats): boolean {
   const folder = dirname(path);

@@ -32,7 +32,7 @@ export const DEFAULT_STORE = 'sqlite:./assize.db';
 /** A grant with every default. */
 export interface ResolvedGrant extends Required<Omit<Grant, 'scopes'>> {
   readonly budget: Amounts;
-  /** Absent: the default, which depends on the domain of a trajectory. */
+  /** Absent: the default, depending on the domain of a trajectory. */
   readonly scopes?: readonly string[];
 }
 
@@ -105,9 +105,9 @@ export interface ResolvedConfig {
 export interface ConfigSources {
   readonly file?: string | undefined;
   readonly folder: string;
-  /** The store of the command line, which overrides all others. */
+  /** The store of the command line. It overrides all others. */
   readonly store?: string | undefined;
-  /** The archive of the command line, which overrides all others. */
+  /** The archive of the command line. It overrides all others. */
   readonly archive?: string | undefined;
   /** The environment: ASSIZE_STORE, ASSIZE_ARCHIVE, ASSIZE_TRACES and ASSIZE_OIDC_CLIENT_SECRET. */
   readonly env: Environment;

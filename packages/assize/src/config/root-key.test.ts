@@ -89,7 +89,7 @@ test.each([
   ['65 digits', `${HEX}0`],
   ['capitals', HEX.toUpperCase()],
   ['nothing', ''],
-])('%s is no key, and is not in the message', (_name, text) => {
+])('%s is not a key, and is not in the message', (_name, text) => {
   for (const refused of [
     () => rootKeyOf(url, { ASSIZE_ROOT_KEY: text }),
     () => {

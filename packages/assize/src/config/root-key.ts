@@ -86,7 +86,8 @@ export function findRootKey(
 
 /**
  * One key, or several separated by white space or commas: the first is the root key, and the others
- * are earlier ones. The message has no part of the text, which may be a key with a typing error.
+ * are earlier ones. The message has no part of the text, because it may be a key with a typing
+ * error.
  */
 function pairOf(text: string, source: string): KeyPair & Pick<RootKey, 'earlier'> {
   const [key = '', ...earlier] = text.trim().split(/[\s,]+/);

@@ -1,7 +1,7 @@
 import type { RoleRef } from '#ledger';
 
 /**
- * Ways to continue recorded trajectories, which requests choose by the name of the simulation. The
+ * Ways to continue recorded trajectories. Requests choose one by the name of the simulation. The
  * package of agents has the exact types of variants, and runs them.
  */
 export interface SimulationConfig {
@@ -11,7 +11,7 @@ export interface SimulationConfig {
   readonly domain: string;
   /** A function is called for each simulation. */
   readonly variants: readonly SimulatedVariant[] | MakeVariants;
-  /** By tool: a `ToolSimulator`, which answers calls that the record does not have. */
+  /** By tool: a `ToolSimulator` that answers calls that the record does not have. */
   readonly simulators?: { readonly [tool: string]: any };
   readonly limits?: SimulationBounds;
 }

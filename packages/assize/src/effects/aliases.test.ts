@@ -36,7 +36,7 @@ describe('canonical names', () => {
     expect(texts(await canonicalNames(readScope(scope), ask)).sort()).toEqual([...expected].sort());
   });
 
-  test('are none where a name that is given is not its own name', async () => {
+  test('are refused if a returned name does not return itself', async () => {
     const ask = asking({ 'a:1': ['a:2'], 'a:2': ['a:3'] });
     const error = await canonicalNames(readScope('a:1'), ask).catch((thrown) => thrown);
     expect(error).toMatchObject({ reason: 'bad_resolver', evidence: { scope: 'a:1' } });
@@ -62,7 +62,7 @@ describe('canonical names', () => {
         const ask = asking(given);
         const names = await canonicalNames(readScope(scope), ask).catch((error) => error.reason);
         const isSound = (text: string): boolean => (given[text] ?? [text]).includes(text);
-        // By hand: the names reachable from the first answer, each of which must return itself.
+        // By hand: the names reachable from the first answer. Each must return itself.
         const reached = new Set(given[scope] ?? [scope]);
         for (const each of reached)
           for (const more of given[each] ?? [each]) if (isSound(each)) reached.add(more);

@@ -26,9 +26,8 @@ export type Resolver = (
 ) => string | readonly string[] | Promise<string | readonly string[]>;
 
 /**
- * Resolvers by the kind of scope, which is the first segment (`fs`, `api`, `db`, `email`). Several
- * resolvers of one kind form a pipeline: each receives the names of that kind from the previous
- * one.
+ * Resolvers by the kind of scope: the first segment (`fs`, `api`, `db`, `email`). Several resolvers
+ * of one kind form a pipeline: each receives the names of that kind from the previous one.
  */
 export type Resolvers = Readonly<Record<string, Resolver | readonly Resolver[]>>;
 

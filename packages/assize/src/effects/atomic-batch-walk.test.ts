@@ -59,7 +59,7 @@ const TROUBLES: readonly Trouble[] = [
   { ...NONE, crashes: 1, losses: 1 },
   { ...NONE, crashes: 1, finals: 1 },
 ];
-/** For one transaction by itself, which may meet more. */
+/** For one transaction by itself. It may meet more. */
 const MUCH: readonly Trouble[] = [
   { ...NONE, crashes: 1, losses: 1, finals: 1, silences: 1, decisions: 2 },
   { ...NONE, refusals: 2, finals: 1, decisions: 2 },

@@ -30,12 +30,12 @@ const spec: ToolSpec = {
 
 test.each<[string, Partial<Record<keyof ToolSpec, unknown>>, string]>([
   [
-    'that acts at once',
+    'that acts immediately',
     { class: { ...(spec.class as EffectClass), delivery: 'externalised' } },
     'buffered',
   ],
   ['at a blind sink', { class: { ...(spec.class as EffectClass), sink: 'blind' } }, 'keyed'],
-  ['that is no object', { batch: 'x' }, 'object'],
+  ['that is not an object', { batch: 'x' }, 'object'],
   ['without a place', { batch: { part: 1, execute } }, '`at` of its batch'],
   ['without an execute', { batch: { at, part: 1 } }, 'execute'],
   [

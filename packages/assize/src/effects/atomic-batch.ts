@@ -134,10 +134,7 @@ export function batchProblem(
  */
 export type BatchOf = (n: number) => readonly number[];
 
-/**
- * Batches by the tools of effects, in order, as far as they are known. Undefined if each effect
- * runs alone.
- */
+/** Batches by the known tools of effects, in order. Undefined if each effect runs alone. */
 export function batchesOf(
   specs: readonly ({ readonly batch?: AtomicBatch } | undefined)[],
 ): BatchOf | undefined {

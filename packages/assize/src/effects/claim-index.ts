@@ -82,8 +82,8 @@ function lesser(a: number, b: number): number {
 }
 
 /**
- * The queues of reads and of writes, created on demand. Their lowest epochs are cached here, which
- * answers most lookups.
+ * The queues of reads and of writes, created on demand. Their lowest epochs are cached here and
+ * answer most lookups.
  */
 class Queues {
   #reads: Queue | undefined;

@@ -17,8 +17,8 @@ import type { EffectClass } from './protocol.ts';
 import { SharedWork } from './shared-work.ts';
 
 // Walks the frontier through every order of events: reads and writes, one resource and both by a
-// pattern, later claims and releases, optimistic reads, restarts; in one process and in two, of
-// which one may end or lose its lease.
+// pattern, later claims and releases, optimistic reads, restarts; in one process, and in two where
+// one may end or lose its lease.
 
 const keyed: EffectClass = { reversibility: 'reversible', delivery: 'externalised', sink: 'keyed' };
 const queryable: EffectClass = { ...keyed, sink: 'queryable' };
@@ -36,7 +36,7 @@ const COUNT = commit(reads('x'), act('x', held));
 
 const ALONE: Readonly<Record<string, readonly Plan[]>> = {
   'a counter of three': [COUNT, COUNT, COUNT],
-  'a counter, of which one acts at once and is undone': [
+  'a counter where one acts immediately and is undone': [
     COUNT,
     COUNT,
     fail(reads('x'), act('x', queryable)),
@@ -46,7 +46,7 @@ const ALONE: Readonly<Record<string, readonly Plan[]>> = {
     reading: 'optimistic' as const,
     retries,
   })),
-  'a counter, of which one guesses': [
+  'a counter where one guesses': [
     COUNT,
     { ...COUNT, reading: 'optimistic', retries: 1 },
     fail(act('x', blind)),
@@ -332,7 +332,7 @@ describe('a fault planted in the coordinator is found by a full check', () => {
       coordinating((it) => ({ resume: (epoch) => original.resume.call(it, epoch, []) })),
     ],
     [
-      'what another has begun is not taken for done',
+      'what another has started is not taken for done',
       late,
       sharing((it) => ({
         register: (epoch, fence, claims) =>
@@ -383,7 +383,7 @@ describe('a fault planted in the coordinator is found by a full check', () => {
 
   test.each([
     ['who waits is not woken', () => new Promise<void>(() => undefined)],
-    ['who waits is woken at once', () => Promise.resolve()],
+    ['who waits is woken immediately', () => Promise.resolve()],
   ])('%s', async (_, whenClear) => {
     const { views: all } = explore(releasing, [NONE]);
     await expect(all.checkWaking(coordinating(() => ({ whenClear })))).rejects.toThrow(/woken by/);

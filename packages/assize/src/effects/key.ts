@@ -10,8 +10,8 @@ export interface KeyParts {
    */
   readonly root: Hash;
   /**
-   * The caller's name of the transaction, which outlives the process. Otherwise a generated name,
-   * which lives as long as the process.
+   * The caller's name of the transaction outlives the process. A generated name lives as long as
+   * the process.
    */
   readonly transaction: string;
   /** The call's index in its transaction, or the framework's id of the call. */

@@ -21,8 +21,8 @@ export interface TransactionBody {
   readonly writ_id: Hash;
   readonly claims: readonly { readonly access: Access; readonly scope: string }[];
   /**
-   * For an approved transaction, which is named after its proposal's id: the caller's name of the
-   * submitted transaction.
+   * For an approved transaction (named after its proposal's id): the caller's name of the submitted
+   * transaction.
    */
   readonly name?: string;
   /**

@@ -173,7 +173,7 @@ const FAILING: readonly Trouble[] = [
   { crashes: 1, losses: 0, refusals: 0, finals: 1, rejections: 1, decisions: 1 },
   { crashes: 0, losses: 1, refusals: 0, finals: 2, rejections: 1, decisions: 2 },
 ];
-/** For one transaction by itself, which may meet more. */
+/** For one transaction by itself. It may meet more. */
 const MUCH: readonly Trouble[] = [
   { crashes: 2, losses: 2, refusals: 0, finals: 2, rejections: 1, decisions: 2 },
   { crashes: 1, losses: 1, refusals: 1, finals: 2, silences: 1, rejections: 2, decisions: 3 },
@@ -364,7 +364,7 @@ describe('a planted fault is found', () => {
       /never ends/,
     ],
     [
-      'an undoing of which the answer is lost is taken for done',
+      'an undo whose answer is lost is taken for done',
       acts,
       protocol((step, state) =>
         step.do === 'ask' && at(state, step).phase === 'undoing'

@@ -67,7 +67,7 @@ export interface EffectState {
   readonly isFinal?: true;
   /** The effect belongs to a discarded branch and is compensated in every case. */
   readonly isDiscarded?: true;
-  /** The tool compensated the effect, as far as is known, so the cost was spent. */
+  /** The tool is known to have compensated the effect, so the cost was spent. */
   readonly isCompensated?: true;
   /** For an effect in doubt: the call with the missing answer. */
   readonly doubt?: 'call' | 'undo';

@@ -147,7 +147,7 @@ describe('work that is shared', () => {
 /** An event as published: `fence` is the publisher, and `now` the present owner. */
 type Event = { readonly fence: number; now: number } & (
   | { readonly is: 'begun'; readonly epoch: number; readonly claims: readonly Claim[] }
-  /** `late`: its member was told that it is stale, or gives up what came too late. */
+  /** `late`: its member learned that it is stale, or gives up what came too late. */
   | {
       readonly is: 'grown' | 'given';
       readonly epoch: number;
@@ -400,7 +400,7 @@ class World {
     if (work === undefined) return;
     const { epoch } = work;
     const event = { is: 'grown' as const, epoch, claims, late: false };
-    // Work with a higher epoch was first: it has acted, or may have, as far as is visible here.
+    // Work with a higher epoch was first: as seen from here, it has acted or may have.
     const before = [...this.#order];
     const fresh = claims.filter((asked) => !covers(work.claims, asked));
     const younger = before.flatMap((each) =>
@@ -520,7 +520,7 @@ class World {
     return plainWorks(this.#order, one.fence);
   }
 
-  /** As far as it has heard. */
+  /** The works in the part of the order that this peer has heard. */
   #at(one: Peer): PlainWork[] {
     return plainWorks(this.#order.slice(0, one.at), one.fence);
   }

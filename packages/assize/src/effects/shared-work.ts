@@ -7,7 +7,7 @@ import type { Claim } from './scopes.ts';
 interface Shared {
   readonly work: Work;
   claims: ClaimSet;
-  /** Stale claims, which are not registered and must be released. Undefined if there are none. */
+  /** Stale claims. They are not registered and must be released. Undefined if there are none. */
   late: ClaimSet | undefined;
   /** The work started in this process, so its acts are visible here. */
   readonly isHere: boolean;

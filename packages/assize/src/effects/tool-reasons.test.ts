@@ -40,7 +40,7 @@ test.each<[string, z.ZodType, unknown, string]>([
     '/to/0: it must be a number, but is not a number',
   ],
   [
-    'a date that is none',
+    'an invalid date',
     of(z.date()),
     { to: ['x'] },
     '/to/0: it must be of the type date, but is a string',

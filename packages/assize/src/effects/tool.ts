@@ -90,7 +90,7 @@ export interface ToolSpec<Schema extends z.ZodType = z.ZodType> {
   readonly mitigate?: (input: z.infer<Schema>, residue: any, call: CallContext) => unknown;
   /**
    * For a queryable sink: whether the effect of that key has happened. After a compensation the
-   * answer must be no.
+   * answer must be "no".
    */
   readonly reconcile?: (
     input: z.infer<Schema>,
@@ -202,7 +202,7 @@ export function declareTool<Schema extends z.ZodType>(
 }
 
 /**
- * Refuses a tool from another copy of the package, which may have other guarantees.
+ * Refuses a tool from another copy of the package: that copy may have other guarantees.
  *
  * @throws DuplicatePackageError `duplicate_package`
  */
@@ -536,7 +536,7 @@ function invalid(name: string, what: string): EffectError {
   });
 }
 
-/** Wraps an error from the declaration's code, which may throw any value. */
+/** Wraps an error from the declaration's code. That code may throw any value. */
 function threw(name: string, what: string, thrown: unknown): EffectError {
   const cause = toError(thrown);
   return badInput(

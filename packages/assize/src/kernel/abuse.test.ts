@@ -184,7 +184,7 @@ describe('a domain is refused with the faulty part named, for', () => {
       ['invariant LOG', '/orders/*/m'],
     ],
     [
-      'a typo in what each reads besides',
+      'a typo in the additional reads of each',
       { invariants: [each('ORDER', '/orders/*', { reads: ['/lgo'] }, () => pass)] },
       ['invariant ORDER', '/lgo'],
     ],

@@ -4,7 +4,7 @@ import { World } from '#kernel';
 import { defineDomain } from './domain/define-domain.ts';
 import { adjudicate } from './judge/adjudicate.ts';
 
-// Above a footprint there may be no container yet. The writer creates the containers that lead
+// The container above a footprint may not exist yet. The writer creates the containers that lead
 // there, and nothing else.
 
 const entry = z.object({ at: z.number() });
@@ -65,7 +65,7 @@ describe('where nothing is', () => {
       [{ op: 'add', path: '/queue/red', value: { ada: { 1: { at: 1 } } } }],
     ],
     [
-      'at once',
+      'in one statement',
       EMPTY,
       (state) => (state.queue.red = { ada: { 1: { at: 1 } } }),
       [{ op: 'add', path: '/queue/red', value: { ada: { 1: { at: 1 } } } }],
@@ -104,7 +104,7 @@ describe('where nothing is', () => {
     ['with something else beside the list', (state) => (state.log.red = { lines: [1], count: 1 })],
     ['as a list', (state) => (state.queue.red = [])],
     ['as a value', (state) => (state.queue.red = null)],
-  ])('and nothing is begun %s', (_, apply) => {
+  ])('and nothing is created %s', (_, apply) => {
     expect(outcomeOf(EMPTY, apply)).toBe('invalid_authority');
   });
 

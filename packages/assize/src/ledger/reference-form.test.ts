@@ -44,7 +44,7 @@ describe('a reference', () => {
     return verified(writer, [{ a: 1 }]);
   };
 
-  test('is whole, has the length of its text, and nothing besides', async () => {
+  test('is whole, has the length of its text, and nothing else', async () => {
     const reference = referenceTo({ a: 1 });
     expect(await args(reference)).toMatchObject({ valid: true });
     expect(await args({ ...reference, bytes: 8 })).toMatchObject({
@@ -90,7 +90,7 @@ describe('a reference', () => {
   });
 });
 
-test('an empty change, a state that is no object, a NUL in a name: malformed', () => {
+test('an empty change, a state other than an object, a NUL in a name fail', () => {
   const row = chain().rows[0]!;
   const root = JSON.parse(row.payload) as Record<string, unknown>;
   expect(payloadFault(root)).toBeUndefined();

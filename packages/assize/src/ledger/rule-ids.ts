@@ -66,7 +66,7 @@ export const RULES = {
   'root.writ': 'the root is not older than the start, and has its writ',
   'root.begins': 'the root has the initial values of the start',
   'root.key': 'the key of the start signs the root, or a later key of the delegator',
-  'start.ancestor': 'the child is no ancestor',
+  'start.ancestor': 'the child is not an ancestor',
   'answer.task': 'child, task and writ are those of the start',
   'conclusion.root': 'the root of the child names the start',
   'conclusion.child-head': 'child_head is the answer of the child',

@@ -1,7 +1,7 @@
 import { MemoryError } from './errors.ts';
 import { type GivenPeriod, readPeriod } from './period.ts';
 
-/** The thirteen relations of two periods, of which exactly one holds (Allen 1983). */
+/** The thirteen relations of two periods. Exactly one holds (Allen 1983). */
 export const ALLEN_RELATIONS = Object.freeze([
   'before',
   'meets',

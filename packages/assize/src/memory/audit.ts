@@ -59,7 +59,7 @@ export function auditRows(
   const chosen = answer === undefined || trust === undefined ? won : trust(won, answer);
   const provenance_id = merge(chosen, mergedProvenance(losers, merge));
   return losers.map((loser) => {
-    // In canonical order, as rows are, which halves the time to write the text.
+    // In canonical order, as rows are. This halves the time to write the text.
     const witness: Witness = {
       ...(judge !== undefined && { judge }),
       loser: memberOf(loser).claim,

@@ -16,10 +16,10 @@ export interface Claim {
 }
 
 /**
- * The id of a claim, which becomes the `fact_id` and the lineage of its rows: HMAC-SHA-256 under
- * the store's key, 64 hex digits. Without the key it reveals nothing about the content, even after
- * the content was erased (docs/decisions/012-erasable-values.md). It does not depend on entry, time
- * or order, so repeated requests have the same id. It uses the exact object: another form of the
+ * The id of a claim: HMAC-SHA-256 under the store's key, 64 hex digits. It becomes the `fact_id`
+ * and the lineage of its rows. Without the key it reveals nothing about the content, even after the
+ * content was erased (docs/decisions/012-erasable-values.md). It does not depend on entry, time or
+ * order, so repeated requests have the same id. It uses the exact object: another form of the
  * object (`objectKey`) is another claim with the same meaning.
  * @throws MemoryError `no_instant`, `empty_period`, `reversed_period`
  */

@@ -27,8 +27,8 @@ export type RowKind = 'current' | 'audit';
  */
 export interface FactRow {
   /**
-   * The primary key together with `system_time_start`. Never derived from an entry's id, which
-   * covers it.
+   * The primary key together with `system_time_start`. Never derived from an entry's id, because
+   * that id covers it.
    */
   readonly fact_id: string;
   readonly subject: string;
@@ -206,7 +206,7 @@ export function exchanged(
   return relationOf(rows);
 }
 
-/** Frozen lists of frozen, checked rows, which cannot change. */
+/** Frozen lists of frozen, checked rows. They cannot change. */
 const relations = new WeakSet<readonly FactRow[]>();
 
 function relationOf(rows: FactRow[]): readonly FactRow[] {

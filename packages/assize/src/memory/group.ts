@@ -21,7 +21,7 @@ export interface Group {
 export interface Item {
   readonly row: FactRow;
   readonly isNew: boolean;
-  /** Whether it is what a withdrawal leaves of a fact, which stood before. */
+  /** Whether it is the part of an earlier fact that a withdrawal leaves. */
   readonly isLeft?: boolean;
   /** Whether it states that the object no longer holds in its periods. */
   readonly isEnd?: boolean;

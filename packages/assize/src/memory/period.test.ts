@@ -18,7 +18,7 @@ const at = (n: number): string => `2026-01-${String(n).padStart(2, '0')}T00:00:0
 const of = (from: number, to: number): Period => ({ from: at(from), to: at(to) });
 
 describe('a period', () => {
-  test('is refused by name where it is none', () => {
+  test('is refused by name if it is invalid', () => {
     expect(codeOf(() => period(at(2), at(2)))).toBe('empty_period');
     expect(codeOf(() => period(at(3), at(2)))).toBe('reversed_period');
     expect(codeOf(() => period('2026-01-01T00:00:00', at(2)))).toBe('no_instant');

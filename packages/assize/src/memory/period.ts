@@ -106,8 +106,7 @@ export function leftovers(of: Period, others: readonly Period[]): Period[] {
 }
 
 /**
- * Cuts the periods at all their borders. Returns the pieces in order, none of which contains a
- * border.
+ * Cuts the periods at all their borders. Returns the pieces in order. No piece contains a border.
  */
 export function atomicSegments(periods: readonly Period[]): Period[] {
   const steps = new Map<Instant, number>();

@@ -240,7 +240,7 @@ test('by valid time with `drop` a loser is gone by the winners that it met', () 
     say('none', date('02-01')),
     say('none', date('06-01'), date('07-01')),
   ];
-  // Alone against the claim of June, the flu loses at once. Later it has won the months around.
+  // Alone against the claim of June, the flu loses immediately. Later it has won the months around.
   expect(told(flu, none, june)).toEqual(['none 0.9 06-01..07-01']);
   expect(told(june, none, flu)).toEqual([
     'flu 0.9 04-01..06-01',
@@ -273,7 +273,7 @@ describe('where a person or a policy decides', () => {
     (strategy) => {
       const notebook = opened(strategy);
       const ask = planAssert(notebook.writing(date('04-20')), contrary) as QuestionPlan;
-      // Amoxicillin and penicillin meet before and after the other, which is one question.
+      // Amoxicillin and penicillin meet before and after the other. That is one question.
       expect(ask.questions.map(({ members }) => members.map(({ object }) => object))).toEqual([
         ['amoxicillin', 'penicillin'],
         ['amoxicillin', 'none', 'penicillin'],
@@ -348,7 +348,7 @@ describe('where a person or a policy decides', () => {
   });
 });
 
-describe('much that contradicts each other at once', () => {
+describe('many statements that contradict each other', () => {
   const hour = (n: number): string =>
     new Date(Date.UTC(2026, 0, 1, n)).toISOString().replace('Z', '000Z');
   const many = (count: number, periodOf: (n: number) => [from: string, to: string]): Assertion[] =>
@@ -591,7 +591,7 @@ test('several values hold side by side, each withdrawn independently', () => {
   expect(codeOf(() => planCorrect(writing, say('x', date('04-01'))))).toBe('not_single_valued');
   const single = declarePredicate({ cardinality: 'single-valued', strategy: 'evi' });
   expect(codeOf(() => checkOpen(notebook.open, single))).toBe('overlaps_open');
-  // That it is to be retracted here would be no advice.
+  // Advice to retract it here would be wrong.
   expect(() => checkOpen(notebook.open, single)).toThrow(
     /Retract one of them in a trajectory whose domain has the earlier declaration/,
   );

@@ -152,8 +152,8 @@ export function planChange(
  * Plans a correction: in the period, the new object replaces a wrong record. No strategy decides,
  * because the wrong fact is withdrawn. Reads as of earlier system times still return it, and
  * outside the period it stays valid. `was` names the wrong object, and only its periods are
- * corrected, so the plan can be empty. Without `was`, all facts of the period are replaced, which
- * requires a single-valued predicate, and the new object holds in the whole period.
+ * corrected, so the plan can be empty. Without `was`, all facts of the period are replaced, and the
+ * new object holds in the whole period. This requires a single-valued predicate.
  * @throws MemoryError `not_single_valued`, and the errors of `planAssert`
  */
 export function planCorrect(
@@ -301,7 +301,7 @@ class PlanBuilder {
     claims.add(claim);
     const { space, subject, predicate } = this.#partition;
     const stamp = this.#stamp();
-    // In canonical order, which derived rows keep.
+    // In canonical order. Derived rows keep it.
     const row: FactRow = {
       asserted_from: from,
       asserted_seq: this.#seq,

@@ -28,7 +28,7 @@ export interface Question extends Partition {
    */
   readonly request: string;
   readonly strategy: Strategy;
-  /** In canonical order, which vote indexes refer to. */
+  /** In canonical order: vote indexes refer to it. */
   readonly members: readonly Member[];
 }
 
@@ -109,7 +109,7 @@ export function readAnswers(given: readonly Answer[]): Map<string, Answer> {
 
 /**
  * Hashes exactly the parts that a judge sees: no time, entry or order. Content appears only as
- * claims, which are keyed hashes, so the request hash survives an erasure.
+ * claims (keyed hashes), so the request hash survives an erasure.
  */
 function requestHash({ space }: Partition, strategy: Strategy, members: readonly Member[]): string {
   return hashText(

@@ -36,7 +36,7 @@ const row = (more: Partial<FactRow> = {}): FactRow => ({
 
 describe('a row', () => {
   test.each<[string, object, string]>([
-    ['a confidence that is no number', { confidence: Number.NaN }, 'bad_confidence'],
+    ['a confidence that is not a number', { confidence: Number.NaN }, 'bad_confidence'],
     ['a confidence beyond one', { confidence: 1.5 }, 'bad_confidence'],
     ['a row kind', { row_kind: 'shadow' }, 'bad_argument'],
     ['an empty valid time', { valid_to: date('03-01') }, 'empty_period'],
@@ -203,7 +203,7 @@ describe('the result of a read', () => {
     );
   });
 
-  test('as a witness is refused where it is none', () => {
+  test('as a witness is refused if it is not one', () => {
     for (const other of [row(), row({ row_kind: 'audit', object: 'a|b' }), audit])
       expect(saidOf(() => readWitness(other))).toMatch('damaged: The audit row is not valid:');
   });

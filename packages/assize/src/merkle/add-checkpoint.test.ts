@@ -92,7 +92,7 @@ describe('a request', () => {
     ['no empty line', `old 1\n${SIGNED.slice(0, SIGNED.indexOf('\n\n'))}`],
     ['no checkpoint', `old 1\n\n`],
     ['a checkpoint without a signature', `old 1\n\n${SIGNED.slice(0, SIGNED.indexOf('\n\n') + 1)}`],
-    ['a note that is no checkpoint', `old 1\n\n${signedNote('a text\n')}`],
+    ['a note that is not a checkpoint', `old 1\n\n${signedNote('a text\n')}`],
     ['windows newlines', `old 1\n\n${SIGNED}`.replaceAll('\n', '\r\n')],
     ['a newline too much', `old 1\n\n${SIGNED}\n`],
     ['a newline too few', `old 1\n\n${SIGNED.slice(0, -1)}`],

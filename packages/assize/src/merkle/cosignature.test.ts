@@ -131,7 +131,7 @@ describe('a cosignature', () => {
     );
   });
 
-  test('is no signature of the log, nor the log’s a cosignature', () => {
+  test('is not a signature of the log, nor the log’s a cosignature', () => {
     const { value } = cosign(TEXT, WITNESS, TIME);
     const bare = { name: WITNESS.name, keyId: WITNESS.id, value: value.subarray(8) };
     const asNote = signerKey(WITNESS.name, 'note', seed(2));

@@ -41,8 +41,8 @@ export function malformed(
 }
 
 /**
- * The result of the call, or the error of this folder that it threw. For documents of any origin,
- * which are not trusted.
+ * The result of the call, or the error of this folder that it threw. For documents of any origin:
+ * they are not trusted.
  */
 export function attempt<T>(call: () => T): T | MerkleError {
   try {

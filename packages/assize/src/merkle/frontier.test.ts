@@ -85,7 +85,7 @@ describe('a state', () => {
     ['too few hashes', 7, leaves.slice(0, 2), 'bad_argument'],
     ['too many hashes', 8, leaves.slice(0, 2), 'bad_argument'],
     ['hashes of nothing', 0, leaves.slice(0, 1), 'bad_argument'],
-    ['a hash that is none', 1, [new Uint8Array(31)], 'bad_argument'],
+    ['an invalid hash', 1, [new Uint8Array(31)], 'bad_argument'],
     ['a negative size', -1, [], 'bad_argument'],
     ['half a leaf', 1.5, leaves.slice(0, 1), 'bad_argument'],
     ['a size beyond 2^53-1', 2 ** 53, leaves.slice(0, 1), 'bad_argument'],

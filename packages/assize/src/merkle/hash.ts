@@ -20,8 +20,8 @@ preimage[0] = NODE_PREFIX;
  * The hash of a leaf: SHA-256(0x00 ‖ data). The data of an entry is the canonical text of its
  * payload, as text or as its UTF-8 bytes.
  *
- * @throws MerkleError `bad_argument` for a text with a lone surrogate, which has no UTF-8 bytes,
- * and for any other value.
+ * @throws MerkleError `bad_argument` for a text with a lone surrogate (it has no UTF-8 bytes), and
+ * for any other value.
  */
 export function leafHash(data: Uint8Array | string): Uint8Array {
   if (typeof data === 'string' && data.isWellFormed())

@@ -183,7 +183,7 @@ describe('the answer of a witness', () => {
     ]);
   });
 
-  test('is added as far as it is by known keys and holds', () => {
+  test('is added if it is valid, for the known keys', () => {
     const bad = cosign(TEXT, two, 5);
     const answer = formatSignatures([
       signNote(TEXT, STRANGER),
@@ -200,7 +200,7 @@ describe('the answer of a witness', () => {
     );
   });
 
-  test('that is none is refused', () => {
+  test('is refused if it is invalid', () => {
     for (const answer of [
       '',
       '\n',

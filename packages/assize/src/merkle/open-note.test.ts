@@ -146,7 +146,7 @@ describe('a note', () => {
     );
   });
 
-  test('that is none is malformed', () => {
+  test('of another form is malformed', () => {
     expect(openNote('', [LOG])).toMatchObject({ valid: false, reason: 'malformed' });
     fc.assert(
       fc.property(RUBBISH, (source) => {

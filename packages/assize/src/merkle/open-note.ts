@@ -57,7 +57,7 @@ export function openNote(source: string | Uint8Array, keys: readonly VerifierKey
 }
 
 /**
- * The signature of a note's text, which ends with a newline.
+ * The signature of a note's text. The text ends with a newline.
  *
  * @throws MerkleError `bad_key`, `bad_input`; ArgumentError `bad_argument`
  */

@@ -72,7 +72,7 @@ describe('a proof file', () => {
     ['no empty line', FILE.replace('\n\n', '\n')],
     ['no checkpoint', FILE.slice(0, FILE.indexOf('\n\n') + 2)],
     ['a checkpoint without signature', FILE.slice(0, FILE.lastIndexOf('\n\n') + 1)],
-    ['a checkpoint that is none', FILE.replace('\n9\n', '\n09\n')],
+    ['an invalid checkpoint', FILE.replace('\n9\n', '\n09\n')],
     ['an empty line at its end', `${FILE}\n`],
     ['windows newlines', FILE.replaceAll('\n', '\r\n')],
     ['more bytes than are read', FILE + 'a'.repeat(PROOF_FILE_BYTES_MAX)],

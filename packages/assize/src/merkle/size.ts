@@ -17,7 +17,7 @@ export function wideSize(value: unknown): bigint | undefined {
 }
 
 /**
- * A size or index of a local log, which counts its leaves with numbers.
+ * A size or index of a local log. Such a log counts its leaves with numbers.
  *
  * @throws MerkleError `bad_argument` when it is not a whole number from 0 to 2^53-1.
  */

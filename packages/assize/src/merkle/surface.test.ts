@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import * as merkle from './index.ts';
 
-test('the public names, which only a decision changes', () => {
+test('the public names change only by decision', () => {
   expect(Object.keys(merkle).sort()).toEqual([
     'Frontier',
     'HASH_BYTES',

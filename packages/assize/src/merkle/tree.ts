@@ -80,7 +80,7 @@ export function frontierAt(size: Size, read: NodeReader): FrontierState {
   return { size: count, hashes: subtreeHashes([0, count], read) };
 }
 
-/** The largest power of two below `count`, which is 2 or more: RFC 6962 splits a tree there. */
+/** The largest power of two below `count` (2 or more): RFC 6962 splits a tree there. */
 function splitOf(count: number): number {
   let split = 1;
   while (split * 2 < count) split *= 2;

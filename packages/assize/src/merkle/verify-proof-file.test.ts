@@ -62,7 +62,7 @@ describe('a proof file', () => {
     }
   });
 
-  test('returns its extra data, which is unsigned', () => {
+  test('returns its unsigned extra data', () => {
     const extra = Buffer.from('hint');
     const file = formatProofFile({ ...parseProofFile(fileOf(3)), extra });
     expect(verifyProofFile(file, data[3]!, TRUST)).toMatchObject({ valid: true, extra });

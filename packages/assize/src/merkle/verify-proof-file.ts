@@ -39,7 +39,7 @@ export type ProofVerdict =
       readonly index: bigint;
       readonly checkpoint: Checkpoint;
       readonly cosignatures: readonly VerifiedSignature[];
-      /** The file's extra bytes, which are unsigned. */
+      /** The file's unsigned extra bytes. */
       readonly extra?: Uint8Array;
     }
   | { readonly valid: false; readonly reason: ProofRefusal; readonly detail: string };

@@ -91,7 +91,7 @@ function isObject(value: unknown): boolean {
 
 function isPath(proof: unknown): proof is readonly Uint8Array[] {
   if (!Array.isArray(proof) || proof.length > PATH_MAX) return false;
-  // Not `every`, which would skip the holes of a sparse array.
+  // Not `every`: it would skip the holes of a sparse array.
   for (const hash of proof) if (!isHashBytes(hash)) return false;
   return true;
 }

@@ -34,7 +34,7 @@ export type WitnessRefusal =
   /** 403: no signature by a key of the log, or an invalid one. */
   | 'not_signed'
   | 'bad_signature'
-  /** 409: `old` differs from the recorded size, which the body holds. */
+  /** 409: `old` differs from the recorded size in the body. */
   | 'stale'
   /**
    * 422: a proof from size 0; size 0 with a root; the same size with another root; an invalid

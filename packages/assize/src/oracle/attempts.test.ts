@@ -150,7 +150,7 @@ describe('attempts', () => {
     expect(await attemptsOf(store, key)).toEqual([]);
   });
 
-  test('that are none are found', async () => {
+  test('of another form are found', async () => {
     const { store, oracle } = await begun();
     await expect(oracle.ask(asked(() => 7))).rejects.toThrow(RangeError);
     const spoilt = {

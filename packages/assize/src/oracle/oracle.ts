@@ -32,7 +32,7 @@ export interface OracleCall extends Question {
    */
   readonly call: () => Json | Promise<Json>;
   /**
-   * Throws for an unacceptable answer, which is then not recorded. Default: any JSON is accepted.
+   * Throws for an unacceptable answer, so that it is not recorded. Default: any JSON is accepted.
    */
   readonly accept?: (answer: Json) => void;
   /**

@@ -56,7 +56,7 @@ function presentIn(object: object, inner: (member: unknown) => unknown): object 
     const isAbsent = member.enumerable !== true || member.value === undefined;
     const kept = isAbsent ? undefined : inner(member.value);
     if (!isAbsent) defineOwn(made, name, kept);
-    // `NaN` is no other member than itself.
+    // `NaN` counts as the same member as itself.
     isSame &&= !isAbsent && Object.is(kept, member.value);
   }
   return isSame ? object : made;

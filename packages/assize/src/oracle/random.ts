@@ -19,8 +19,8 @@ export const systemRandom: Random = Object.freeze({
   bytes: (count: number) => {
     if (checkedCount(count) > BLOCK / 8) return randomFillSync(new Uint8Array(count));
     if (drawn + count > block.length) {
-      // Not `randomBytes`: its slices would be buffers, which are several times slower to create. A
-      // copy of a slice would leave the bytes behind that are cleared here.
+      // Not `randomBytes`: its slices would be buffers, and those are several times slower to
+      // create. A copy of a slice would leave the bytes behind that are cleared here.
       block = randomFillSync(new Uint8Array(BLOCK));
       drawn = 0;
     }

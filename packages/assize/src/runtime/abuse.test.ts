@@ -460,7 +460,7 @@ describe('repeating an approved proposal with its key answers committed', () => 
     expect(await payloads(store, 't')).toHaveLength(3);
   });
 
-  test('after it was opened anew', async () => {
+  test('after it was opened again', async () => {
     const { store, answer } = await approved();
     const again = await runtimeOver(store, [desk]).open('t');
     expect(await again.propose(input)).toEqual(answer);

@@ -88,7 +88,7 @@ import { Writer } from './writer/writer.ts';
 
 export interface CloseOptions {
   /**
-   * Whether the runtime continues, as far as possible, effects of earlier processes that it has
+   * Whether the runtime continues, where possible, effects of earlier processes that it has
    * adopted. Default true.
    */
   readonly recover?: boolean;
@@ -421,7 +421,7 @@ export class Assize {
 
   /**
    * The facts of a space, current and past, for reading: the shared facts, or with `trajectoryId`
-   * the facts visible to that trajectory, which may be a branch.
+   * the facts visible to that trajectory or branch.
    *
    * @throws RuntimeError `bad_argument` if the store keeps no facts
    */
@@ -664,9 +664,9 @@ export class Assize {
   }
 
   /**
-   * Aborts uncommitted transactions, which compensates them. Waits at most `timeoutMs` for that,
-   * for calls in flight, and for committed work. Releases all open trajectories, and waits for the
-   * snapshots being written. The store may be closed after that.
+   * Aborts and compensates uncommitted transactions. Waits at most `timeoutMs` for that, for calls
+   * in flight, and for committed work. Releases all open trajectories, and waits for the snapshots
+   * being written. The store may be closed after that.
    *
    * Calls without an answer by then are cut, and `onCut` is notified of them. Their outcomes are
    * unknown, `effects` lists them, and the next process continues from the log, as after a crash.
@@ -681,8 +681,8 @@ export class Assize {
   async close(options: CloseOptions = {}): Promise<void> {
     checkArgument(CLOSE_OPTIONS, options, 'options');
     const { timeoutMs, recover, onCut } = options;
-    // At once, so that an open transaction gets no further call. The effect engine reports outcomes
-    // to open trajectories, so they are released after it closes.
+    // Together, so that an open transaction gets no further call. The effect engine reports
+    // outcomes to open trajectories, so they are released after it closes.
     const [cut = []] = await Promise.all([
       this.#effects?.close(timeoutMs, recover),
       this.#expiries?.close(),

@@ -20,8 +20,8 @@ export interface KeyChangeOptions {
   /** The reason; it stays in the ledger. */
   readonly reason: string;
   /**
-   * The signer with the key in force, which signs the record. Leave it out for a trajectory without
-   * a signed entry: the record then accepts all its entries.
+   * The signer with the key in force. It signs the record. Leave it out for a trajectory without a
+   * signed entry: the record then accepts all its entries.
    */
   readonly from?: EntrySigner;
 }

@@ -3,9 +3,9 @@
  * writer per trajectory.
  *
  * Guarantees: a ruling is returned only once its entry is durable. Rulings of one trajectory are
- * serial. A refusal is a result. An error means that nothing was recorded, except `commit_unknown`,
- * which reports that. Never accesses a store except through its port, and never runs an effect
- * during replay.
+ * serial. A refusal is a result. An error means that nothing was recorded, except `commit_unknown`:
+ * there the outcome is unknown. Never accesses a store except through its port, and never runs an
+ * effect during replay.
  */
 
 export { Approvals, type ListedPending, type PendingStatus } from './approve/approvals.ts';

@@ -285,7 +285,7 @@ describe('a proposal that needs two approvals', () => {
   });
 });
 
-/** Signing needs two counselors; the scales, which are not part of it, must be level. */
+/** Signing needs two counselors. The scales are not part of it and must be level. */
 const scales = defineDomain<any, any>({
   name: 'scales',
   version: '1',

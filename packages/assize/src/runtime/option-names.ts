@@ -2,8 +2,8 @@ import { arg } from '#base';
 import { type Domain, requireOwnDomain } from '#kernel';
 
 /**
- * The form of arguments of this folder. A domain was returned by `defineDomain`, which checked its
- * contents.
+ * The form of arguments of this folder. A domain was returned by `defineDomain`, so its contents
+ * are checked.
  */
 export const DOMAIN = arg.members({ name: arg.text, version: arg.text, hash: arg.text });
 export const DOMAINS = arg.list(DOMAIN);

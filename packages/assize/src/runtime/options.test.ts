@@ -59,7 +59,7 @@ describe.each(GROUPS)('the group %s', (group) => {
     }
   });
 
-  test('may come from a getter, which may throw its own error', () => {
+  test('may come from a getter that throws its own error', () => {
     const read = (get: () => unknown) =>
       errorOf(Object.defineProperty({}, group, { get, enumerable: true }));
     const own = new Error('the settings are away');

@@ -51,8 +51,8 @@ export interface AssizeOptions {
   /** The oracle log of observations by key; usually the same store. */
   readonly oracle?: Pick<OracleStore, 'oracleGet'>;
   /**
-   * The store of snapshots, which shorten the replay on open; usually the same store. Default: no
-   * snapshots.
+   * The store of snapshots, usually the same store. Snapshots shorten the replay on open. Default:
+   * no snapshots.
    */
   readonly snapshots?: SnapshotStore;
   /** The domains of trajectories that may be opened. */
@@ -66,8 +66,8 @@ export interface AssizeOptions {
    */
   readonly signer?: EntrySigner;
   /**
-   * The public keys that this runtime trusts besides that of `signer`. One of them must sign the
-   * first entry of each trajectory. Default: the key of `signer`; without `signer`, any key or
+   * The public keys that this runtime trusts in addition to that of `signer`. One of them must sign
+   * the first entry of each trajectory. Default: the key of `signer`; without `signer`, any key or
    * none.
    */
   readonly entryKeys?: readonly string[];
@@ -121,14 +121,14 @@ export interface ApprovalOptions extends ApprovalListeners {
   readonly maxPending?: number | 'unlimited';
 }
 
-/** Whether the runtime has the machine's clock, which its timers follow. */
+/** Whether the runtime has the machine's clock. Its timers follow that clock. */
 export function isSystemClock(given: Clock | undefined): boolean {
   return given === undefined || given === systemClock;
 }
 
 /**
- * The clock of the runtime, which refuses a time that no entry can have. Every entry has this time,
- * so the error names the clock and not the entry.
+ * The clock of the runtime. It refuses a time that no entry can have. Every entry has this time, so
+ * the error names the clock and not the entry.
  */
 export function checkedClock(given: Clock | undefined): Clock {
   if (given === undefined) return systemClock;
@@ -147,7 +147,7 @@ export function checkedClock(given: Clock | undefined): Clock {
 }
 
 /**
- * The randomness of the runtime, which refuses a value that is not the requested number of bytes.
+ * The randomness of the runtime. It refuses a value that is not the requested number of bytes.
  * Salts and keys are made of these bytes.
  */
 export function checkedRandom(given: Random | undefined): Random {
@@ -240,8 +240,8 @@ export interface EffectOptions {
    * A secret text of at least 32 characters, the same in all processes of a store and not in its
    * database. It authenticates the effect log and, without `signer`, snapshots. Without the key, a
    * process that takes over an uncommitted transaction of another process calls no tool for it, and
-   * an operator decides (`unauthenticated`). Default: derived from `signer`. Without a signer it
-   * is a key of this process, which then warns once unless `onRecoveryFailed` is set.
+   * an operator decides (`unauthenticated`). Default: derived from `signer`. Without a signer it is
+   * a key of this process, and the process warns once unless `onRecoveryFailed` is set.
    */
   readonly recoveryKey?: string;
   /**

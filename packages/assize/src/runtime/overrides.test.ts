@@ -277,7 +277,7 @@ describe('a counselor predicate', () => {
     expect((await deepReplay(store, 't', { domains: [independent] })).differences).toEqual([]);
   });
 
-  test('is called again by deep replay, which finds another answer', async () => {
+  test('is called again by deep replay, and another answer is found', async () => {
     const { store, trajectory, pending } = await claimed(independent);
     await approvedBy(trajectory, pending, ['dr-a', 'dr-b']);
     const stricter = named({
@@ -317,7 +317,7 @@ describe('a counselor predicate', () => {
 });
 
 /** An escalating rule that reads one name, and no rule about the claimant. */
-test('an escalation by the first name is no matter of missing approvals', async () => {
+test('an escalation by the first name does not depend on missing approvals', async () => {
   const spec = claimsOf({ approvals: 2, mark: 'last' }).declared as any;
   const domain = defineDomain({
     ...spec,

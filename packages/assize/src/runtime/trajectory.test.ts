@@ -71,7 +71,7 @@ async function refusal(store: LedgerStore, attempt: () => Promise<unknown>): Pro
 }
 
 describe.each(['memory:', `sqlite:${join(folder, 'serial.db')}`])('on %s', (url) => {
-  test('many proposals at once are ruled on one after another, one entry each', async () => {
+  test('concurrent proposals are ruled on one after another, one entry each', async () => {
     const store = await openStore(url);
     const trajectory = await runtimeOver(store, [desk]).create(desk, {
       trajectoryId: 't',
@@ -182,8 +182,8 @@ describe('a writ that does not give the right', () => {
     ['a writ of another version', { ...worker, v: 2 }, 'bad_writ'],
     ['a writ with an unknown member', { ...worker, caveat: 1 }, 'bad_writ'],
     ['a writ without a list', { ...worker, max_depth: undefined }, 'bad_writ'],
-    ['a chain that is no list', { writ: worker, chain: 'x' }, 'bad_intent'],
-    ['a chain of what is no writ', { writ: kid, chain: [{}] }, 'bad_writ'],
+    ['a chain that is not a list', { writ: worker, chain: 'x' }, 'bad_intent'],
+    ['a chain with an element that is not a writ', { writ: kid, chain: [{}] }, 'bad_writ'],
     ['a writ inside nothing', { writ: null, chain: [] }, 'bad_writ'],
     ['a writ of a foreign anchor', foreign, 'bad_writ'],
     ['a writ that was tampered with', { ...worker, max_depth: 7 }, 'bad_writ'],
@@ -192,12 +192,15 @@ describe('a writ that does not give the right', () => {
     ['a writ whose parent is another', { writ: kid, chain: [worker] }, 'bad_writ'],
     ['a writ whose chain is too long', { writ: kid, chain: new Array(9).fill(parent) }, 'bad_writ'],
   ];
-  test.each(none)('%s is no writ: an error, nothing recorded', async (_what, writ, code) => {
-    const { store, trajectory } = await begun();
-    expect(await refusal(store, () => trajectory.propose(add(1, { writ: writ as Writ })))).toBe(
-      code,
-    );
-  });
+  test.each(none)(
+    '%s is not a valid writ: an error, nothing recorded',
+    async (_what, writ, code) => {
+      const { store, trajectory } = await begun();
+      expect(await refusal(store, () => trajectory.propose(add(1, { writ: writ as Writ })))).toBe(
+        code,
+      );
+    },
+  );
 
   test('one that holds, with its chain, does', async () => {
     const { trajectory } = await begun();
@@ -363,12 +366,12 @@ describe('an invalid intent', () => {
     ['a text', 'add', 'bad_intent'],
     ['no action', add(1, { action: undefined as never }), 'bad_intent'],
     ['an empty action', add(1, { action: '' }), 'bad_intent'],
-    ['an action that is no text', add(1, { action: ['add'] as never }), 'bad_intent'],
+    ['an action that is not a string', add(1, { action: ['add'] as never }), 'bad_intent'],
     ['a lone surrogate as action', add(1, { action: '\ud800' }), 'not_json'],
     ['a role that is null', add(1, { role: null as never }), 'bad_intent'],
     ['a role without parameters', add(1, { role: { name: 'worker' } as never }), 'bad_intent'],
     [
-      'parameters that are no texts',
+      'parameters that are not strings',
       add(1, { role: { name: 'filer', params: { box: 1 } } as never }),
       'bad_intent',
     ],
@@ -404,7 +407,7 @@ describe('an invalid intent', () => {
     ['toJSON', add(1, { args: { toJSON: () => ({ by: 1 }) } }), 'not_json'],
     ['a proxy', add(1, { args: new Proxy({ by: 1 }, {}) }), 'not_json'],
     ['a hole', add(1, { args: new Array(2) }), 'not_json'],
-    ['observations that are no list', add(1, { observations: {} as never }), 'bad_intent'],
+    ['observations that are not a list', add(1, { observations: {} as never }), 'bad_intent'],
     ['an observation that is null', add(1, { observations: [null as never] }), 'bad_intent'],
     [
       'an observation without a name',
@@ -417,7 +420,7 @@ describe('an invalid intent', () => {
       'bad_intent',
     ],
     [
-      'an oracle key that is no hash',
+      'an oracle key that is not a hash',
       add(1, { observations: [{ name: 'x', value: 1, oracle_key: 'key' }] }),
       'bad_intent',
     ],
@@ -426,7 +429,7 @@ describe('an invalid intent', () => {
       add(1, { observations: [{ name: 'x', value: 1, oracle_key: undefined as never }] }),
       'bad_intent',
     ],
-    ['a principal that is no text', add(1, { principal: 7 as never }), 'bad_intent'],
+    ['a principal that is not a string', add(1, { principal: 7 as never }), 'bad_intent'],
     ['a key that is misspelled', add(1, { idempotencykey: 'once' } as never), 'bad_intent'],
     [
       'a member that is inherited',
@@ -473,7 +476,7 @@ describe('an invalid intent', () => {
         observations: [{ name: 'x'.repeat(400), value: 1 }],
       }),
     ],
-    // 512 bytes each, in the proposal as in the entry, which has further content.
+    // 512 bytes each, in the proposal as in the entry. The entry has further content.
     [
       'The entry',
       add(1, {
@@ -605,7 +608,7 @@ describe('beginning', () => {
       ruling: 'rejected',
       invariantId: 'TEN_AT_MOST',
     });
-    // A branch of it is adjudicated anew.
+    // A branch of it is adjudicated again.
     expect(await refusal(store, () => assize.branch('t', trajectory.head, { note: 'n' }))).toBe(
       'not_found',
     );
@@ -675,7 +678,7 @@ describe('beginning', () => {
       ],
     ),
     [
-      'under a name that is no text',
+      'under a name that is not a string',
       (assize) => assize.create(desk, { trajectoryId: 7 as never }),
       'bad_argument',
     ],
@@ -695,12 +698,12 @@ describe('beginning', () => {
       'domain_mismatch',
     ],
     [
-      'opened as of what is no domain',
+      'opened as of a value that is not a domain',
       (assize) => assize.open('t', null as never),
       'domain_mismatch',
     ],
     [
-      'with a note that is no text',
+      'with a note that is not a string',
       (assize) => assize.create(desk, { note: 7 as never }),
       'bad_argument',
     ],
@@ -714,7 +717,11 @@ describe('beginning', () => {
       (assize) => assize.create(desk, { writs: [foreignWrit()] }),
       'bad_writ',
     ],
-    ['with what is no writ', (assize) => assize.create(desk, { writs: [{} as Writ] }), 'bad_writ'],
+    [
+      'with a value that is not a writ',
+      (assize) => assize.create(desk, { writs: [{} as Writ] }),
+      'bad_writ',
+    ],
     [
       'with no list of writs',
       (assize) => assize.create(desk, { writs: 'x' as never }),
@@ -920,7 +927,7 @@ describe('opening', () => {
     }
   });
 
-  test('a released trajectory is opened anew, and both go on as two writers', async () => {
+  test('a released trajectory is opened again, and both go on as two writers', async () => {
     const { store, assize, trajectory } = await begun();
     assize.release('t');
     const again = await assize.open('t');

@@ -166,7 +166,7 @@ export class Trajectory<D extends Domain = Domain> {
   }
 
   /**
-   * Whether a writ covers a use now. The scopes may be patterns, which must be granted whole.
+   * Whether a writ covers a use now. The scopes may be patterns. A pattern must be granted whole.
    *
    * @throws RuntimeError `unknown_writ`, `bad_writ`
    * @internal
@@ -364,7 +364,7 @@ export class Trajectory<D extends Domain = Domain> {
 
   /**
    * Reads what other processes have committed, now. Without it, an open trajectory follows them by
-   * itself: on PostgreSQL at once, on SQLite within about a second.
+   * itself: on PostgreSQL immediately, on SQLite within about a second.
    *
    * @throws RuntimeError `invalid_ledger`; the errors of the store
    */

@@ -7,8 +7,8 @@ export interface Adoption {
   readonly at: string;
   readonly reason: string;
   /**
-   * The ids of the first entries of imported trajectories. Default: the store itself, which is a
-   * copy of another one.
+   * The ids of the first entries of imported trajectories. Default: the store itself, as a copy of
+   * another one.
    */
   readonly roots?: readonly Hash[];
 }

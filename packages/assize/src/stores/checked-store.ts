@@ -451,7 +451,7 @@ const MUCH = 262_144;
 
 /**
  * The rows of a page. After a long one, other work of the process goes on first: a local file
- * answers at once, and a walk over a million entries would stop everything else.
+ * answers immediately, and a walk over a million entries would stop everything else.
  */
 async function longRead(read: Promise<StoredRow[]> | StoredRow[]): Promise<StoredRow[]> {
   const rows = await read;

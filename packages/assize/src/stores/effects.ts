@@ -63,7 +63,7 @@ export function effectAnswer(result: CommitResult): { readonly status: 'written'
   return WRITTEN;
 }
 
-/** The rows and characters of a batch's effects, which limit the size of a group. */
+/** The rows and characters of a batch's effects. They limit the size of a group. */
 export function effectSize({ effects }: Batch): { readonly rows: number; readonly bytes: number } {
   if (effects === undefined) return NOTHING;
   const { begun = [], records = [], keys = [], ended = [] } = effects;

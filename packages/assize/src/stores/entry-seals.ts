@@ -40,7 +40,7 @@ const PURPOSE = 'assize/entry-seal/v1';
 export class EntrySeals {
   readonly #current: readonly [id: string, secret: Uint8Array];
   readonly #secrets: ReadonlyMap<string, Uint8Array>;
-  /** Whether this process has seen the mark of a sealed store, which an attacker may remove. */
+  /** Whether this process has seen the mark of a sealed store. An attacker may remove the mark. */
   isMarked = false;
 
   /** The first key seals. Seals of the others stay valid. */

@@ -82,7 +82,7 @@ export class StoreError extends AssizeError<StoreErrorCode> {
   override readonly name = 'StoreError';
 }
 
-/** The URL of a new store in memory, which also names it in errors. */
+/** The URL of a new store in memory. It also names the store in errors. */
 export const MEMORY_URL = 'memory:';
 
 export function closedError(path: string): StoreError {

@@ -145,7 +145,7 @@ function misplacedRow({
   return undefined;
 }
 
-/** A fault of the inherited rows, which an earlier change of another memory wrote. */
+/** A fault of the inherited rows, written by an earlier change of another memory. */
 function misinherited({
   partition,
   names,

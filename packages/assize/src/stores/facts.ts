@@ -176,7 +176,7 @@ export function erasedName(hash: Hash): PartitionName {
   return { space: text, subject: text, predicate: text };
 }
 
-/** The rows and characters of changes, which limit the size of a group. */
+/** The rows and characters of changes. They limit the size of a group. */
 export function factSize(facts: readonly FactWrite[] = []): {
   readonly rows: number;
   readonly bytes: number;
@@ -193,8 +193,8 @@ export function factSize(facts: readonly FactWrite[] = []): {
 }
 
 /**
- * Compares by code points, which is the order of the UTF-8 bytes. The result is below zero if `a`
- * sorts first.
+ * Compares by code points, the order of the UTF-8 bytes. The result is below zero if `a` sorts
+ * first.
  */
 export function compareCodePoints(a: string, b: string): number {
   if (a === b) return 0;

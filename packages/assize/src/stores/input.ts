@@ -133,7 +133,7 @@ export function isEmpty({
   );
 }
 
-/** The options of a group membership. The lease is a timer, which has 31 bits. */
+/** The options of a group membership. The lease is a timer. Timers have 31 bits. */
 export const MEMBERSHIP = arg.members({ leaseMs: arg.wholeFrom(1, 2 ** 31 - 1), signal: SIGNAL });
 
 /** The options of a read snapshot. */

@@ -40,8 +40,8 @@ interface Kind {
   readonly insert: (id: string, partition: PartitionName, row: Raw) => readonly string[];
   readonly update: (id: string, row: Raw) => readonly string[];
   /**
-   * Runs the statements in one transaction. Returns the error of a rejected transaction, which
-   * writes nothing.
+   * Runs the statements in one transaction. Returns the error of a rejected transaction. It writes
+   * nothing.
    */
   readonly write: (place: Place, statements: readonly string[]) => Promise<string | undefined>;
   readonly runs: number;

@@ -17,8 +17,8 @@ export type OpenMode = 'create' | 'existing' | 'readonly';
 
 /**
  * The implementation of vector search. `exact` compares vectors one after the other in this
- * process. `sqlite-vec` uses the SQLite extension of that name, which is faster. Both find the same
- * facts in the same order with the same scores.
+ * process. `sqlite-vec` uses the faster SQLite extension of that name. Both find the same facts in
+ * the same order with the same scores.
  */
 export type VectorSearch = 'exact' | 'sqlite-vec';
 

@@ -34,7 +34,8 @@ const store = await openStore(name.url, {
 try {
   for (const [start, pages] of windowsOf(ranges)) {
     if (!isAwaited(start)) break;
-    // Reads towards the reader, which starts at the front. The next window starts when they meet.
+    // Reads towards the reader. The reader starts at the front. The next window starts when they
+    // meet.
     for (const page of pages.reverse()) {
       if (page.position < Atomics.load(reached, 0)) break;
       const { trajectoryId, from, limit } = page;
@@ -48,7 +49,7 @@ try {
 }
 
 /**
- * Yields pages in order, one window at a time. Only one window of pages exists at once, because a
+ * Yields pages in order, one window at a time. Only one window of pages exists at a time, because a
  * manually changed store can claim any number of entries.
  */
 function* windowsOf(all: readonly RowRange[]): Generator<readonly [start: number, pages: Page[]]> {

@@ -104,7 +104,7 @@ class ParallelReaderThread implements ParallelReader {
   }
 }
 
-/** Resolves when the worker has ended, or at once if it cannot start. */
+/** Resolves when the worker has ended, or immediately if it cannot start. */
 async function endOf(started: () => Worker): Promise<unknown> {
   return new Promise((resolve) => resolve(once(started(), 'exit'))).catch(() => undefined);
 }

@@ -3,12 +3,12 @@ import type { Durability, OpenMode, Scrubbing } from './options.ts';
 export interface PostgresOptions {
   /**
    * `postgres://user:password@host:5432/database?schema=assize`, or `postgresql://…`. The default
-   * schema is `assize`. Several hosts (`host1:5432,host2`) are a primary and its standbys, of which
-   * `target_session_attrs` chooses one as in libpq; a store that writes uses the primary. The other
-   * parameters belong to the driver. Missing values come from the environment (`PGHOST`, …).
+   * schema is `assize`. Several hosts (`host1:5432,host2`) are a primary and its standbys;
+   * `target_session_attrs` chooses one as in libpq, and a store that writes uses the primary. The
+   * other parameters belong to the driver. Missing values come from the environment (`PGHOST`, …).
    */
   readonly url: string;
-  /** Default `create`, which creates a missing schema but never a database. */
+  /** Default `create`: creates a missing schema but never a database. */
   readonly mode?: OpenMode;
   /**
    * Default `full`. `normal` and `off` are the same in this store: a commit is answered before it

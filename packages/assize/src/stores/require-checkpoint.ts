@@ -6,7 +6,7 @@ import { StoreError } from './errors.ts';
 
 /**
  * Rejects a store that is behind the checkpoint in a file, or apart from it. Such a store lost its
- * end or was replaced by an older copy, which its own chains cannot show.
+ * end or was replaced by an older copy. Its own chains cannot show that.
  *
  * A missing file means no checkpoint. The function does not verify the signature, because an
  * attacker with write access to the file can also remove it. `fsck` and `audit` verify the

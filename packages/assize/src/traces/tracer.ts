@@ -20,7 +20,9 @@ export interface Step<T> {
   readonly told?: (result: T) => Told | Promise<Told>;
 }
 
-/** A time that has passed, such as the wait for a person. It may have begun in another process. */
+/**
+ * A time that has passed, such as the wait for a person. It may have started in another process.
+ */
 export interface Interval {
   readonly name: string;
   readonly facts: Facts;
@@ -31,7 +33,7 @@ export interface Interval {
   readonly until: number;
 }
 
-/** Is told of the steps of the runtime. */
+/** Observes the steps of the runtime. */
 export interface Tracer {
   /**
    * Runs a step. Calls `run` once, before it returns, and returns its promise or one with the same

@@ -29,7 +29,7 @@ test('a step is made for a tracer only', async () => {
   expect(tracer.steps).toEqual(['step 1']);
 });
 
-test('a step that cannot be told rejects, and throws nothing at once', async () => {
+test('a step that cannot be described rejects instead of throwing', async () => {
   onTestFinished(installTracer(noting()));
   const step = (): Step<number> => {
     throw new RangeError('no run');

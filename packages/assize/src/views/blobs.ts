@@ -36,7 +36,7 @@ export interface ShownBlob extends NamedBlob {
 
 /** An entry as a document. A damaged one has its fault, and its stored text for a payload. */
 export type EntryView = Omit<EntryRow, 'payload'> & {
-  /** The stored canonical text, which hashes to the id. */
+  /** The stored canonical text. It hashes to the id. */
   readonly text: string;
   readonly values: readonly ShownBlob[];
   readonly trace?: EntryTrace;

@@ -39,7 +39,7 @@ export interface PendingParts {
   readonly questions: Questions;
   /** The id under which the proposal was first pending. */
   readonly request: string;
-  /** A withdrawn source of the proposal, which can only be rejected. */
+  /** A withdrawn source of the proposal. The proposal can only be rejected. */
   readonly withdrawn?: string;
 }
 

@@ -20,7 +20,7 @@ function wholeCharacters(text: string): string {
 
 /**
  * The proposed action of an entry. Undefined for an entry without one, for a built-in action, and
- * for large and sensitive arguments, which are stored apart.
+ * for large and sensitive arguments, because they are stored apart.
  */
 export function proposedIn(
   payload: Payload,

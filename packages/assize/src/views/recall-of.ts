@@ -5,7 +5,7 @@ export interface RecalledVersion {
   readonly fact: string;
   /** The start of the version in system time. */
   readonly since: string;
-  /** The key of the fact, as far as the recall asked for it. */
+  /** The part of the fact's key that the recall asked for. */
   readonly key: { readonly subject?: string; readonly predicate?: string };
 }
 

@@ -91,7 +91,7 @@ export function rulingView(ruling: Ruling): RulingDocument {
   };
 }
 
-/** The answer to an agent that asks about a tool call. `committed`: the call can be begun, once. */
+/** The answer to an agent that asks about a tool call. `committed`: the call can start, once. */
 export type CallAnswer = { readonly ruling: RulingDocument } & (
   | { readonly kind: 'committed' }
   | { readonly kind: 'denied'; readonly reason: string }

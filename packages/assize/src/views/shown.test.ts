@@ -18,7 +18,7 @@ const PAY: Presented = {
     when: { date: true },
     kg: { unit: 'kg' },
   },
-  confirm: 'Pays {cents} at once',
+  confirm: 'Pays {cents} immediately',
 };
 
 describe('an action with a presentation', () => {
@@ -27,7 +27,7 @@ describe('an action with a presentation', () => {
     expect(shownOf({ name: 'pay', args }, PAY)).toEqual({
       called: 'pay',
       title: 'Pay carla €1,240.00',
-      confirm: 'Pays €1,240.00 at once',
+      confirm: 'Pays €1,240.00 immediately',
       fields: [
         { at: '/cents', label: 'Cents', text: '€1,240.00', amount: eur(124_000) },
         { at: '/to', label: 'Payee', text: 'carla' },
@@ -94,7 +94,7 @@ describe('an action without a presentation', () => {
     expect(fields.map(({ label, text }) => `${label} ${text}`)).toEqual(['Calls of pay']);
   });
 
-  test('an integer without a currency is no money', () => {
+  test('an integer without a currency is not money', () => {
     expect(shownOf({ name: 'pay', args: { cents: 5, to: 'a' } }).title).toBe('pay: cents 5, to a');
     expect(shownOf({ name: 'pay' }, PAY).title).toBe('pay');
   });

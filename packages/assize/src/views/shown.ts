@@ -151,7 +151,7 @@ function isScalar(value: unknown): value is string | number {
   return typeof value === 'string' || typeof value === 'number';
 }
 
-/** Without the parts of a list or an object in another one, which can be deep. */
+/** Without the parts of a list or an object in another one: that can be deep. */
 function plainText(value: unknown): string {
   if (!Array.isArray(value))
     return isObject(value) ? counted(Object.keys(value).length, 'member') : String(value);
@@ -165,7 +165,7 @@ function counted(count: number, noun: string): string {
 }
 
 /**
- * The top members of the arguments. `used`: the currencies, which the texts of their amounts have.
+ * The top members of the arguments. `used`: the currencies that the texts of their amounts have.
  */
 function guessed(args: unknown): { rest: ReadField[]; used: ReadonlySet<string> } {
   const used = new Set<string>();

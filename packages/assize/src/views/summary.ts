@@ -73,7 +73,7 @@ export interface SummaryContext {
   readonly actions?: Domain['actions'] | undefined;
 }
 
-/** To the second, which is enough in text. JSON has the full time. */
+/** To the second: that is enough in text. JSON has the full time. */
 export function shortTime(at: string): string {
   return at === '' ? '' : `${at.slice(0, 19)}Z`;
 }

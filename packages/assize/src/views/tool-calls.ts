@@ -23,8 +23,8 @@ export type ToolCall =
   | { readonly id: Hash; readonly missing: true };
 
 /**
- * The calls of a commit or of a pending proposal, in order. Tool, scopes and input are in blobs,
- * some of which may be erased.
+ * The calls of a commit or of a pending proposal, in order. Tool, scopes and input are in blobs.
+ * Some may be erased.
  */
 export function toolCalls(
   store: LedgerStore,

@@ -18,7 +18,7 @@ const RIGHT_TO_LEFT =
 /** FIRST STRONG ISOLATE and POP DIRECTIONAL ISOLATE (UAX 9). */
 const [BEGIN, END] = ['\u2068', '\u2069'] as const;
 
-/** A visible text for a place among other words, which its direction of reading does not move. */
+/** A visible text for a place among other words. Its direction of reading does not move them. */
 export function isolated(text: string): string {
   return RIGHT_TO_LEFT.test(text) ? `${BEGIN}${text}${END}` : text;
 }

@@ -12,12 +12,11 @@
  * - then, in `ed25519.ts`, the equation without the cofactor: the expected R is computed and
  *   compared byte for byte.
  *
- * A key with a part of low order, which no seed produces, is accepted if the equation holds.
+ * A key with a part of low order is accepted if the equation holds. No seed produces such a key.
  */
 
 /**
- * y of the points of order 1, 2, 4 and 8, little-endian. The top bit, which is the sign of x, is
- * cleared.
+ * y of the points of order 1, 2, 4 and 8, little-endian. The top bit (the sign of x) is cleared.
  */
 const LOW_ORDER_Y: ReadonlySet<string> = new Set([
   '0100000000000000000000000000000000000000000000000000000000000000',

@@ -129,11 +129,11 @@ describe('a signature', () => {
     ['too long', `${signature}00`, keys.publicKey],
     ['not hex', 'g'.repeat(128), keys.publicKey],
     ['with a line break', `${signature.slice(1)}\n`, keys.publicKey],
-    ['that is no text', 7, keys.publicKey],
+    ['that is not a string', 7, keys.publicKey],
     ['that is not there', undefined, keys.publicKey],
     ['of zeros', '0'.repeat(128), keys.publicKey],
     ['under a key in capitals', signature, keys.publicKey.toUpperCase()],
-    ['under a key that is no text', signature, null],
+    ['under a key that is not a string', signature, null],
     ['under the zero key', '0'.repeat(128), '0'.repeat(64)],
   ])('%s is refused, without an error', (_name, value, key) => {
     expect(verifyBytes(message, value, key)).toBe(false);
@@ -184,7 +184,7 @@ describe('keys', () => {
     ['a public key that is too short', () => assertPublicKey('00'), 'A public key is 64'],
     ['a public key in capitals', () => assertPublicKey('A'.repeat(64)), 'A public key is 64'],
     ['a public key that is not hex', () => assertPublicKey('z'.repeat(64)), 'A public key is 64'],
-    ['a public key that is no text', () => assertPublicKey({}), 'A public key is 64'],
+    ['a public key that is not a string', () => assertPublicKey({}), 'A public key is 64'],
     ['a public key with y = p', () => assertPublicKey(`ed${'ff'.repeat(30)}7f`), 'is not encoded'],
     [
       'a public key that is the neutral point',

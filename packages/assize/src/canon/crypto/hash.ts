@@ -34,7 +34,7 @@ export function keyedHash(key: Uint8Array, text: string): string {
       'A text with a lone surrogate has no UTF-8 bytes and cannot be hashed.',
     );
   }
-  // RFC 2104 by one-shot hashes, which take a fifth of the time of `createHmac`, a third of that
+  // RFC 2104 by one-shot hashes. They take a fifth of the time of `createHmac`, a third of that
   // without new buffers (measured on Node 24).
   const secret = key.length > BLOCK ? hashBytes(key) : key;
   const end = BLOCK + Buffer.byteLength(text);
@@ -47,8 +47,8 @@ export function keyedHash(key: Uint8Array, text: string): string {
   inner.write(text, BLOCK);
   OUTER.write(hash('sha256', inner.subarray(0, end), 'binary'), BLOCK, 'latin1');
   const hashed = hash('sha256', OUTER, 'hex');
-  // Otherwise the end of a long text, which may be erased by then, and the key would stay in memory
-  // until the process ends.
+  // Otherwise the key and the end of a long text would stay in memory until the process ends, even
+  // after the text is erased.
   inner.fill(0, 0, end);
   OUTER.fill(0);
   return hashed;

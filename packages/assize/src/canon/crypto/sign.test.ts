@@ -48,7 +48,7 @@ test('nor for another text or another key', () => {
   ).toBe(false);
 });
 
-describe('a text with half a surrogate pair, which would be signed as U+FFFD', () => {
+describe('a text with half a surrogate pair (its bytes would be those of U+FFFD)', () => {
   test('is not signed', () => {
     expect(canonFault(thrownBy(() => signText('entry', '\ud800', keys.privateKey)))).toBe(
       'lone_surrogate',

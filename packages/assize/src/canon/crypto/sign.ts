@@ -38,7 +38,7 @@ export function signText(purpose: Purpose, text: string, privateKey: string): st
  * and key may come from any source: a malformed one returns false, never an error. The rule is in
  * `ed25519-rule.ts`.
  *
- * @throws KeyError `bad_argument`, which is a mistake of the caller.
+ * @throws KeyError `bad_argument` for a mistake of the caller.
  */
 export function verifyText(
   purpose: Purpose,

@@ -120,7 +120,7 @@ export class ByteText {
   }
 
   #quotedUneasy(text: string): boolean {
-    // The check precedes the quoting, which turns a lone surrogate into six valid characters.
+    // Checked before quoting, because quoting turns a lone surrogate into six valid characters.
     if (!text.isWellFormed()) return false;
     const quoted = JSON.stringify(text);
     this.#reserve(quoted.length * 3);

@@ -17,8 +17,8 @@ const {
 /** Maximum number of bytes per UTF-16 unit, for the form `\u001f`. */
 const UNIT_BYTES_MAX = 6;
 /**
- * Maximum number of bytes per value besides its characters: quotes, brackets, colon, comma, or the
- * 24 characters of a number.
+ * Maximum number of bytes per value in addition to its characters: quotes, brackets, colon, comma,
+ * or the 24 characters of a number.
  */
 const NODE_BYTES_MAX = 26;
 
@@ -36,7 +36,7 @@ interface Budget {
 
 /**
  * A deep copy that shares nothing with the value: plain objects with members in canonical order
- * (except array-index names, which the language sorts first), dense arrays, −0 as 0, an own
+ * (except array-index names: the language sorts them first), dense arrays, −0 as 0, an own
  * `__proto__` as a member. A value that can be copied has a canonical text, and the copy has the
  * same.
  *
@@ -142,8 +142,8 @@ function sortedNames(names: readonly string[]): string[] {
 }
 
 /**
- * The members in their own order. A spread reuses the hidden class, which is several times faster
- * than copying each member.
+ * The members in their own order. A spread reuses the hidden class and is several times faster than
+ * copying each member.
  */
 function cloneMembers(value: object, names: readonly string[]): Record<string, Json> {
   // All descriptors first: the spread would call an accessor.

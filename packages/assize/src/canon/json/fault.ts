@@ -230,7 +230,7 @@ class FaultWalk {
     return this.#read(() => Reflect.ownKeys(value));
   }
 
-  /** A Proxy answers by running code, which may throw. */
+  /** A Proxy answers by running code that may throw. */
   #read<T>(read: () => T): T {
     try {
       return read();

@@ -7,7 +7,7 @@ import { type CanonLimits, DEFAULT_LIMITS } from './limits.ts';
 import { parseCanonical } from './parse-canonical.ts';
 import { parseStrict } from './parse-strict.ts';
 
-test('the defaults, which stored data depends on', () => {
+test('the defaults do not change, because stored data depends on them', () => {
   expect(DEFAULT_LIMITS).toEqual({
     depthMax: 64,
     bytesMax: 1_048_576,

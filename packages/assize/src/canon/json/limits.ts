@@ -9,12 +9,13 @@ export interface CanonLimits {
   /** Values visited: the root and every member and item. A shared value counts each time. */
   readonly nodesMax: number;
   /**
-   * 'safe' refuses integers beyond 2^53−1, which other readers would round. 'any' accepts every
-   * finite double, as RFC 8785 does (its published vectors contain 1E30).
+   * 'safe' refuses integers beyond 2^53−1, because other readers would round them. 'any' accepts
+   * every finite double, as RFC 8785 does (its published vectors contain 1E30).
    */
   readonly integers: 'safe' | 'any';
   /**
-   * True refuses Proxies, which pass every structural check. Set it for values from untrusted code.
+   * True refuses Proxies, because they pass every structural check. Set it for values from
+   * untrusted code.
    */
   readonly foreign: boolean;
 }

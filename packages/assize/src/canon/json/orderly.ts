@@ -1,10 +1,10 @@
 import type { CanonLimits } from './limits.ts';
 
 /**
- * Whether `JSON.stringify` writes the canonical text of a value, as far as its members decide it.
- * The members must be enumerated in the order of RFC 8785 section 3.2.3, every value must be plain
- * data, and no limit of depth, nodes or numbers may be exceeded. Strings are not checked: a lone
- * surrogate becomes `\ud…` in the written text, and the caller searches for that.
+ * Whether the members of a value let `JSON.stringify` write its canonical text. The members must be
+ * enumerated in the order of RFC 8785 section 3.2.3, every value must be plain data, and no limit
+ * of depth, nodes or numbers may be exceeded. Strings are not checked: a lone surrogate becomes
+ * `\ud…` in the written text, and the caller searches for that.
  *
  * For values that were parsed or created here. For any other value an accessor would be called, and
  * could answer differently next time.

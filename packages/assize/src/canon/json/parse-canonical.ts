@@ -6,7 +6,7 @@ import { hasNoSurrogateEscape, isOrderly } from './orderly.ts';
 import { parseStrict } from './parse-strict.ts';
 
 /**
- * The value of a stored text, which must be its own canonical text.
+ * The value of a stored text. The text must be canonical.
  *
  * @throws CanonError `not_canonical` unless `canonicalize(parse(text), limits) === text`,
  * regardless of other faults. The cause reports a text that cannot be read or written. The evidence
@@ -36,7 +36,7 @@ function parseByDefinition(text: string, limits: CanonLimits): Json {
   let value: Json;
   let again: string;
   try {
-    // Not `JSON.parse`, which can misread names with escapes (see `parse-strict.ts`).
+    // `JSON.parse` can misread names with escapes (see `parse-strict.ts`).
     value = parseStrict(text, limits);
     again = canonicalize(value, limits);
   } catch (cause) {
@@ -51,7 +51,7 @@ function parseByDefinition(text: string, limits: CanonLimits): Json {
  * decide.
  */
 function isCanonical(value: Json, text: string, limits: CanonLimits): boolean {
-  // The depth is checked before writing, which could overflow the stack.
+  // The depth is checked first, because writing could overflow the stack.
   return isOrderly(value, limits) && hasNoSurrogateEscape(text) && JSON.stringify(value) === text;
 }
 

@@ -41,7 +41,7 @@ test.each<[unknown, string]>([
   );
 });
 
-test('an escaped surrogate pair in a text is no lone surrogate', () => {
+test('an escaped surrogate pair in a text is not a lone surrogate', () => {
   expect(plainText({ a: '\\ud800', b: '😀' })).toBe(canonicalize({ a: '\\ud800', b: '😀' }));
 });
 

@@ -20,6 +20,6 @@ test.each<[string, z.ZodType, string]>([
   ['a part', z.string().includes('@'), 'it must contain "@"'],
   ['a format without words', z.cuid2(), 'it must be a string of the form cuid2'],
   ['the words of the author', z.string().regex(/^x$/, 'write x'), 'write x'],
-])('a text that is not %s is told what is expected', (_, schema, expected) => {
+])('the issue of a text that is not %s names the expected form', (_, schema, expected) => {
   expect(wordsFor(schema, 'NO!')).toBe(expected);
 });

@@ -46,8 +46,7 @@ export function issueText(given: SchemaIssues, keys: readonly string[] = []): st
 }
 
 /**
- * One of zod's raw issues. By its code it has more fields, of which only numbers and strings are
- * reported.
+ * One of zod's raw issues. More fields depend on its code; only numbers and strings are reported.
  */
 export interface RawIssue {
   readonly code?: string | undefined;

@@ -325,7 +325,7 @@ test('an inherited member does not count as a known one', () => {
   expect(() => checkConfig({ constructor: 1 })).toThrow('constructor');
 });
 
-test('no message contains a value, which may be a secret', () => {
+test('no message contains a value, because it may be a secret', () => {
   const password = 'hunter2hunter2';
   for (const config of [
     { store: `mysql://u:${password}@h/d` },

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { EntryRow } from '#ledger';
 import { AgentStops } from './agent-stops.ts';
 
-/** A store without entries, which counts the reads and ends each when it is told to. */
+/** A store without entries. It counts the reads and ends each on demand. */
 function countedStore() {
   const ends: (() => void)[] = [];
   const entries = () => new Promise<EntryRow[]>((resolve) => ends.push(() => resolve([])));

@@ -73,7 +73,7 @@ export interface GrantIssuerOptions {
   readonly principals: ReadonlyMap<string, ResolvedPrincipal>;
   /** Seconds after which an agent gets another writ. Default 3600. */
   readonly writSeconds?: number;
-  /** The longest wait of a proposal for a decision, which its writ must outlive. Default: never. */
+  /** The longest wait of a proposal for a decision. Its writ must outlive that. Default: never. */
   readonly waitMs?: number | 'never';
   /** Milliseconds for which a read of the stopped agents counts. Default 0. */
   readonly freshMs?: number;
@@ -88,7 +88,7 @@ export interface GrantIssuerOptions {
  * In a trajectory that a delegation created, only the delegated writ counts, and no grant.
  */
 export class GrantIssuer {
-  /** The stopped and the paused agents, which get no writ. */
+  /** The stopped and the paused agents. They get no writ. */
   readonly stops: AgentStops;
   readonly #root: KeyPair;
   readonly #rows: GrantRows;
@@ -374,7 +374,7 @@ export class GrantIssuer {
     return place?.isDelegated === true ? [] : grants.filter((grant) => isFor(grant, trajectoryId));
   }
 
-  /** The writ of a whole grant, which is recorded before its first use. */
+  /** The writ of a whole grant, recorded before its first use. */
   async #whole(
     { name }: Pick<GrantedAgent, 'name'>,
     grant: ResolvedGrant,
@@ -489,7 +489,7 @@ function grantsIn({ grants }: GrantedAgent, trajectoryId: string): ResolvedGrant
 }
 
 /**
- * A grant for every trajectory is none for that of incidents: its agent could record the steps of a
+ * A grant for every trajectory excludes that of incidents: its agent could record the steps of a
  * response as done. No grant is for the trajectory of the stopped agents.
  */
 function isFor({ trajectories }: ResolvedGrant, trajectoryId: string): boolean {

@@ -16,7 +16,7 @@ export interface WithdrawOptions {
   readonly now: Instant;
   /** Only the grants in this trajectory. */
   readonly trajectoryId?: string;
-  /** Is told of a trajectory that cannot be opened. Its grants are withdrawn the next time. */
+  /** Called for a trajectory that cannot be opened. Its grants are withdrawn the next time. */
   readonly onFailure: (error: unknown) => void;
 }
 

@@ -91,10 +91,7 @@ export const NO_PLACES: Binding = Object.freeze({
   closureScope: compileScope([]),
 });
 
-/**
- * Every proposal needs the scopes. Only an escalated proposal needs the closure, which is computed
- * then.
- */
+/** Every proposal needs the scopes. The closure is computed only for an escalated proposal. */
 export class BoundProcess implements Binding {
   readonly reads: readonly Pattern[];
   readonly writes: readonly Pattern[];

@@ -17,7 +17,7 @@ import { invalid } from './invalid-domain.ts';
 import type { Role } from './role.ts';
 import { hasPlace } from './schema.ts';
 
-// Names and paths in the declaration of a domain, which must lead to another part of it.
+// Names and paths in the declaration of a domain that must lead to another part of it.
 
 export function checkRoles(spec: CompleteSpec, processes: Map<string, ProcessTemplate>): void {
   for (const [name, role] of Object.entries(spec.roles)) {

@@ -121,7 +121,7 @@ function uniquePlan({ id, by }: UniqueInvariant<any>, path: Pattern): AggregateP
   const told = (member: unknown, keys: readonly string[]): unknown => {
     const value: unknown = by(member, keys);
     refusePromise(value, '`by`');
-    // A value can be a part of the state, which the next change replaces.
+    // A value can be a part of the state, and the next change replaces that.
     return typeof value === 'object' && value !== null
       ? new CanonicalKey(canonicalize(value))
       : value;

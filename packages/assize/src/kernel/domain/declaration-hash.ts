@@ -71,7 +71,7 @@ export function freezeOf({ freeze, counselors = {} }: DomainSpec<any, any>): Dom
   return freeze ?? 'reserve';
 }
 
-/** The predicates without their descriptions, which are texts for people. */
+/** The predicates without their descriptions: those are texts for people. */
 function predicatesOf({ predicates }: MemorySpec): Json {
   return Object.fromEntries(
     Object.entries(predicates).map(([name, { description: _text, ...declared }]) => [

@@ -71,7 +71,7 @@ describe('an unusable domain reports its fault', () => {
     [
       'a currency that does not exist',
       presenting({ fields: { to: { money: 'EUX' } } }),
-      'is no currency of ISO 4217',
+      'is not a currency of ISO 4217',
     ],
     [
       'a title with a brace that stays open',
@@ -104,7 +104,7 @@ describe('an unusable domain reports its fault', () => {
       'must end in /*',
     ],
     [
-      'a footprint that is no pointer',
+      'a footprint that is not a pointer',
       { processes: { ...good.processes, count: { writes: ['n'] } } },
       'The JSON pointer is not valid',
     ],
@@ -119,7 +119,7 @@ describe('an unusable domain reports its fault', () => {
       'names the channel judge',
     ],
     [
-      'a counselor that is no predicate',
+      'a counselor that is not a predicate',
       { counselors: { doctor: 'yes' } },
       '/counselors/doctor: must be a function',
     ],

@@ -45,7 +45,7 @@ describe('a description stays the same with', () => {
     ['the older form of a format', z.email(), z.string().email()],
     ['the older form of an integer', z.int().max(5), z.number().int().max(5)],
     ['another name of a bound', z.number().positive(), z.number().gt(0)],
-    ['a discriminator, which only finds an option sooner', ...discriminated()],
+    ['a discriminator (it only finds an option sooner)', ...discriminated()],
     ['a lazy part', z.array(z.string()), z.array(z.lazy(() => z.string()))],
   ])('%s', (_what, one, other) => {
     expect(textOf(one)).toBe(textOf(other));
@@ -107,7 +107,7 @@ describe('a description changes with', () => {
     ['an option of a union', z.union([z.string(), z.int()]), z.union([z.string(), z.null()])],
     ['the order of a union, whose first fit counts', ...reordered()],
     [
-      'a union of which one option fits',
+      'a union with one option that fits',
       z.union([z.string(), z.int()]),
       z.xor([z.string(), z.int()]),
     ],
@@ -145,7 +145,7 @@ function withProperty(): [z.ZodType, z.ZodType] {
   return [list(1), list(2)];
 }
 
-test('a default that is computed anew each time is a mark', () => {
+test('a default that is computed each time is a mark', () => {
   let count = 0;
   const counted = z.int().default(() => count++);
   expect(textOf(counted)).toBe(textOf(counted));

@@ -171,7 +171,7 @@ function unionOf({ options, inclusive, discriminator }: Def): Description {
   return { type: 'union', options: described, exactlyOne: exactlyOne || undefined };
 }
 
-/** An enum of TypeScript has each number also as a key, which is not a value. */
+/** An enum of TypeScript has each number also as a key. Such a key is not a value. */
 function enumValues(entries: Def['entries']): readonly unknown[] {
   const numbers = Object.values(entries).filter((value) => typeof value === 'number');
   return Object.keys(entries)

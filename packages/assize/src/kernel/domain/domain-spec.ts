@@ -10,7 +10,9 @@ import type { Observed, RoleParams } from './role.ts';
 
 export type { Instant } from '#canon';
 
-/** Every input of `apply` besides state and arguments. It has no clock, randomness or network. */
+/**
+ * Every input of `apply` other than state and arguments. It has no clock, randomness or network.
+ */
 export interface ApplyContext<Params = RoleParams> {
   /**
    * The role's parameters. Their type holds the parameters that all roles of the action's process
@@ -66,7 +68,7 @@ export interface Action<State, Args, Params = RoleParams> {
     args: Args,
     context: { readonly role: Params },
   ) => { readonly [unit: string]: number };
-  /** Resources that the writ must cover besides the role itself, in the grammar of scopes. */
+  /** Resources that the writ must cover in addition to the role, in the grammar of scopes. */
   readonly scopes?: (args: Args, context: { readonly role: Params }) => readonly string[];
   /**
    * Statements to record with the commit. The kernel adjudicates them with the action. The writ

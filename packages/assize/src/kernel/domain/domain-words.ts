@@ -1,16 +1,16 @@
 import type { Process, Role, RoleParams } from './role.ts';
 
 /**
- * The types of a domain that proposals and slices need, besides its state and arguments. They are
- * types only and do not exist at run time. `any` stands for a domain that is unknown at the place
- * of use.
+ * The types of a domain that proposals and slices need, other than its state and arguments. They
+ * are types only and do not exist at run time. `any` stands for a domain that is unknown at the
+ * place of use.
  */
 export interface DomainWords {
   readonly roles: Readonly<Record<string, Role>>;
   readonly processes: Readonly<Record<string, Process>>;
   /** The process of each action; `unknown` for an action that names none. */
   readonly performs: Readonly<Record<string, unknown>>;
-  /** Arguments by action as they are proposed: before parsing, which may add defaults. */
+  /** Arguments by action as they are proposed, before parsing. Parsing may add defaults. */
   readonly inputs: Readonly<Record<string, unknown>>;
 }
 

@@ -49,7 +49,7 @@ describe('a footprint’s text', () => {
     );
   });
 
-  test.each(['a', 'a/b', '/a/~2', '/-', '#/a'])('%s is none', (text) => {
+  test.each(['a', 'a/b', '/a/~2', '/-', '#/a'])('cannot be %s', (text) => {
     expect(() => parseTemplate(text)).toThrow();
   });
 });

@@ -67,7 +67,7 @@ export function bindTemplate(template: PatternTemplate, params: RoleParams): Pat
 
 /**
  * The pattern as text: a JSON pointer with `*` for any key and a last `-` for a list that can only
- * grow. A key that would be read as one of these is written after `~2`, which no JSON pointer has.
+ * grow. A key that would be read as one of these is written after `~2`. No JSON pointer has `~2`.
  * `patternFromText` reads the text back.
  */
 export function patternText({ segments, append }: Pattern): string {

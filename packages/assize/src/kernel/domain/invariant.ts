@@ -9,7 +9,7 @@ export interface Approval {
   readonly at: Instant;
 }
 
-/** Options that an invariant can declare besides its check. */
+/** Options that an invariant can declare in addition to its check. */
 export interface InvariantOptions<State> {
   /**
    * The counselor kind that resolves escalations of this invariant: one of the domain's
@@ -87,7 +87,7 @@ export interface Counts {
   /**
    * The exact sum.
    *
-   * @throws Error beyond 2^53 − 1, which rejects the state
+   * @throws Error beyond 2^53 − 1; the state is rejected
    */
   sum(group?: string): number;
 }
@@ -106,8 +106,8 @@ export interface EachInvariant<State> extends InvariantOptions<State> {
   /** The members: a pointer with one `*` or more, such as `/orders/*`. */
   readonly path: string;
   /**
-   * Paths that the check of a member reads besides the member. Every pointer of `with` must lie
-   * under one of these.
+   * Paths that the check of a member reads in addition to the member. Every pointer of `with` must
+   * lie under one of these.
    */
   readonly reads: readonly string[];
   readonly with?: (member: any, keys: readonly string[]) => Readonly<Record<string, string>>;
@@ -119,8 +119,8 @@ interface GroupInvariant<State> extends InvariantOptions<State> {
   readonly id: string;
   readonly path: string;
   /**
-   * Paths that the check of a group reads besides its members. Every pointer of `with` must lie
-   * under one of these.
+   * Paths that the check of a group reads in addition to its members. Every pointer of `with` must
+   * lie under one of these.
    */
   readonly reads: readonly string[];
 }

@@ -20,9 +20,9 @@ type Member<T, Key extends string> = T extends readonly (infer Item)[]
       : any;
 
 /**
- * The pointer itself if the state has such a place. Otherwise a sentence that is not a pointer,
- * which the compiler's error shows. Pointers that the types cannot check (`any`, a pointer that is
- * not a literal) are allowed.
+ * The pointer itself if the state has such a place. Otherwise a sentence that is not a pointer; the
+ * compiler's error shows it. Pointers that the types cannot check (`any`, a pointer that is not a
+ * literal) are allowed.
  */
 export type ValidPointer<State, Path extends string> =
   true extends Has<State, Path> ? Path : `the state has no place ${Path}`;

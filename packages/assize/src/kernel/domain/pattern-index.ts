@@ -2,8 +2,8 @@ import { ANY, type Pattern } from './footprint.ts';
 
 interface Node<T> {
   /**
-   * A list for few values, which is faster to iterate. A set for many values, which removes one
-   * value fast.
+   * A list for few values: it is faster to iterate. A set for many values: it removes one value
+   * fast.
    */
   values: T[] | Set<T>;
   keys: Map<string, Node<T>>;

@@ -59,7 +59,7 @@ const field = z
     money: name
       .refine(
         (text) => !/^[A-Z]{3}$/.test(text) || CURRENCIES.has(text),
-        'is no currency of ISO 4217; write one such as EUR, or the argument that has it',
+        'is not a currency of ISO 4217; write one such as EUR, or the argument that has it',
       )
       .optional(),
     date: z.boolean().optional(),

@@ -39,7 +39,7 @@ const LEAVES = new Set([
   'template_literal',
 ]);
 const WRAPPERS = new Set(['optional', 'nullable', 'readonly', 'nonoptional']);
-/** Types that arguments may use besides: arguments are recorded after parsing. */
+/** Types that arguments may use too: arguments are recorded after parsing. */
 const PARSING = new Set(['default', 'prefault', 'catch', 'pipe', 'transform', 'lazy', 'custom']);
 
 /**

@@ -44,10 +44,10 @@ export function isSensitive(schema: z.ZodType): boolean {
 }
 
 /**
- * Whether a schema is the mark itself, which `strictSchema` leaves unchanged.
+ * Whether a schema is the mark itself. `strictSchema` leaves the mark unchanged.
  *
- * @throws DuplicatePackageError `duplicate_package` for the mark of another copy, which would leave
- * a value unmarked
+ * @throws DuplicatePackageError `duplicate_package` for the mark of another copy: it would leave a
+ * value unmarked
  */
 export function isErasedSchema(schema: z.ZodType): boolean {
   refuseDuplicatePackage(schema, 'The schema marked `sensitive`');

@@ -126,8 +126,8 @@ export function specFault(spec: unknown): string | undefined {
   return parsed.success ? undefined : issueText(parsed.error);
 }
 
-/** The same for its invariants, which `invariant`, `each`, `unique`, `sum`, `count` and `eachCall`
- * create. */
+/** The same for its invariants, created by `invariant`, `each`, `unique`, `sum`, `count` and
+ * `eachCall`. */
 export function rulesFault(rules: unknown): string | undefined {
   const parsed = RULES.safeParse(rules);
   if (parsed.success) return undefined;

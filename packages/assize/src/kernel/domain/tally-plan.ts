@@ -8,8 +8,8 @@ export interface AggregatePlan {
   /** The path of the collection. Rules over one collection share the same object. */
   readonly path: Pattern;
   /**
-   * The value that tells groups apart, which must not change with the state. A member with
-   * `undefined` is in no group.
+   * The value that tells groups apart. It must not change with the state. A member with `undefined`
+   * is in no group.
    */
   readonly by: (member: unknown, keys: Keys) => unknown;
   /** The name of a group. Undefined for a value that is not a group. */

@@ -41,7 +41,7 @@ export type IsUnknown<D extends Domain> =
 
 /**
  * An action with its arguments and the role that proposes it. A domain that declares no roles has
- * one, which need not be named.
+ * one that need not be named.
  */
 export type IntentOf<D extends Domain, Name extends ActionName<D>> = {
   readonly action: Name;

@@ -23,7 +23,7 @@ export interface KnownNames {
   readonly tools?: readonly { readonly name: string }[];
 }
 
-/** The built-in actions, which a policy is asked about too. */
+/** The built-in actions. A policy is asked about them too. */
 const BUILT_IN_ACTIONS = [
   BELIEVE_ACTION,
   'assize.erase',

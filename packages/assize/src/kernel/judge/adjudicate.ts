@@ -213,7 +213,7 @@ function rolledBack<R extends Rejected | Escalated>({ world, draft }: CandidateS
 function approved(first: CandidateStep, keep: () => void): Approved {
   const { world, compiled, calls } = first;
   let step = first;
-  // A getter here would give each ruling a hidden class of its own, which the engine keeps.
+  // A getter here would give each ruling its own hidden class, and the engine keeps each.
   const ruling: { -readonly [Member in keyof Approved]: Approved[Member] } = {
     verdict: 'approved',
     compiled,

@@ -183,7 +183,7 @@ function prune(here: Branch, keys: Keys, depth: number): void {
   here.delete(key);
 }
 
-/** `named`: the keys of the stars, as far as a path has them. */
+/** `named`: the keys of the stars that a path has. */
 function collect(
   here: Branch,
   named: readonly (string | undefined)[],
@@ -334,7 +334,7 @@ interface Counted {
   readonly now: Contribution;
 }
 
-/** A tally with some recounted members, which have a changed contribution. */
+/** A tally with some recounted members. Their contribution has changed. */
 export class StagedAggregate extends AggregateView {
   readonly plan: AggregatePlan;
   readonly #base: Aggregate;

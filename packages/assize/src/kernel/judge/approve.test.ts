@@ -266,7 +266,7 @@ describe('an approval', () => {
     expect(shown).not.toBe(violation);
   });
 
-  test('with override that is not needed is no override', () => {
+  test('with an unneeded override is recorded without one', () => {
     const world = open();
     expect(decide(world, propose(world, 'add', 7), { override: true }).overridden).toBe(false);
   });
@@ -595,7 +595,7 @@ describe('a channel', () => {
   );
   const both = domainOf([judged], { actions: { add } });
 
-  test('is the rule’s, the action’s where a writ or policy asks, or both at once', () => {
+  test('is the rule’s, the action’s where a writ or policy asks, or both', () => {
     expect(channelOf(both, 7)).toEqual(['escalated', 'doctor', 'world']);
     expect(channelOf(both, 1, held)).toEqual(['escalated', 'judge', 'world']);
     expect(channelOf(both, 7, held)).toEqual(['escalated', 'doctor+judge', 'world']);

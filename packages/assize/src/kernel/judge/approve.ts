@@ -482,7 +482,7 @@ function textOf(patch: PatchOperation | undefined): string {
   return patch === undefined ? '' : canonicalize(patch, WORLD_LIMITS);
 }
 
-/** The difference is stored as text, which no erasure reaches. So sensitive values stay out. */
+/** The difference is stored as text, and no erasure reaches that. So sensitive values stay out. */
 function shown(patch: PatchOperation | undefined): string {
   if (patch === undefined) return 'no change';
   if (patch.op === 'remove') return 'removed';

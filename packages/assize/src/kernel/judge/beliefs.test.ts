@@ -99,7 +99,7 @@ describe('assize.believe', () => {
     });
   });
 
-  test('accepts predicates with a description, which is a text for people', () => {
+  test('accepts predicates with a description for people', () => {
     const meaning = (description: string): Domain<any, any> =>
       clinic({
         memory: {
@@ -145,7 +145,7 @@ describe('an action with beliefs', () => {
     expect(visit({})).toMatchObject({ statements: [] });
   });
 
-  test('is refused where they are none', () => {
+  test('is refused if they are invalid', () => {
     const thrown = (): never => {
       throw new Error('no idea');
     };

@@ -169,7 +169,7 @@ describe('the typed rejections', () => {
     ],
     [
       'type_mismatch',
-      'a second spelling of a name, which a writ could not tell from the first',
+      'a second spelling of a name that a writ could not tell from the first',
       { role: { name: 'counter', params: { who: 'e\u0301' } } },
       {},
       {},
@@ -207,7 +207,7 @@ describe('the typed rejections', () => {
     ],
     [
       'type_mismatch',
-      'a schema that makes something that is no JSON',
+      'a schema that makes something that is not JSON',
       { args: '2026-01-01' },
       {},
       { args: z.any().transform(() => new Date(0)) },
@@ -246,7 +246,7 @@ describe('the typed rejections', () => {
     ],
     [
       'precondition_failed',
-      'scopes that are no list',
+      'scopes that are not a list',
       {},
       {},
       { scopes: () => 'fs:/x' },
@@ -254,7 +254,7 @@ describe('the typed rejections', () => {
     ],
     [
       'precondition_failed',
-      'scopes that are no texts',
+      'scopes that are not strings',
       {},
       {},
       { scopes: () => [1] },

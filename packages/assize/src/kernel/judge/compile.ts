@@ -43,7 +43,7 @@ export function compile(
   authority: Authority,
   options: CompileOptions = {},
 ): Compiled | Refusal {
-  // Unparsed arguments come from an agent, which cannot use this built-in action.
+  // Unparsed arguments come from an agent, and agents cannot use this built-in action.
   if (options.parsed === true && intent.action === ERASE_ACTION) {
     const resolved = {
       action: eraseAction,
@@ -144,7 +144,7 @@ export function authorised(
   const admitted = authority.admits({ action: intent.action, scopes });
   if (!admitted.ok) return { reason: 'invalid_authority', detail: admitted.detail };
   const remembered = statements.map(memoryScope);
-  // Checked separately, because a subject's name must not be in a detail, which is never erased.
+  // Checked separately, because a subject's name must not be in a detail: details are never erased.
   if (remembered.length > 0 && !authority.admits({ action: intent.action, scopes: remembered }).ok)
     return {
       reason: 'invalid_authority',
@@ -328,7 +328,7 @@ function costOf(cost: unknown): Cost {
     throw new Error('its cost is not an object of amounts');
   }
   const amounts: Record<string, number> = {};
-  // Two calls instead of `Reflect.ownKeys`, which takes twice the time of both.
+  // Two calls, because `Reflect.ownKeys` takes twice the time of both.
   for (const unit of Object.getOwnPropertyNames(cost)) {
     const amount = (cost as Readonly<Record<string, unknown>>)[unit];
     if (!isAmount(amount)) throw new Error(`its cost in ${unit} is not a whole amount`);

@@ -77,8 +77,8 @@ export interface ApprovalDemand {
     | 'contradiction';
   readonly detail: string;
   /**
-   * The kind of counselor that must resolve it, besides the kinds that the action and the rules
-   * name.
+   * The kind of counselor that must resolve it, in addition to the kinds that the action and the
+   * rules name.
    */
   readonly channel?: string;
 }

@@ -117,7 +117,7 @@ describe('only values that a change touches are checked', () => {
     expect(act((s) => (s.orders = { o9: { user: 'nobody', total: 1 } })).verdict).toBe('rejected');
   });
 
-  test('a list length is no dependency of an item, since no change has that path', () => {
+  test('an item does not depend on the list length: no change has that path', () => {
     const seen: unknown[] = [];
     const { act } = worldOf((asked) => [
       each<any, '/users/*', any>(
@@ -324,7 +324,7 @@ describe('an excused failure', () => {
       expect(judged((s) => (s.users.ada.limit = 11))).toBeUndefined();
       expect(judged((s) => s.log.push(4))).toBe('LOG');
       expect(judged((s) => (s.users.eve = { limit: 1 }))).toBe('USERS');
-      // As after a counselor's commit, which checks everything again.
+      // As after a counselor's commit: it checks everything again.
       world.checks.restart(world.state);
       expect(judged((s) => (s.users.ada.limit = 12))).toBeUndefined();
       // Once it passes it is an ordinary rule.

@@ -189,8 +189,8 @@ export class IncrementalCheck {
     changes: readonly ChangedPath[],
     calls: readonly ProposedCall[],
   ): ReturnType<IncrementalCheck['checkChanges']> {
-    // The touched places, which are no longer excused: those that would be checked for these
-    // changes alone.
+    // The touched places that are no longer excused: those that would be checked for these changes
+    // alone.
     const touched = new Set(
       this.#excused.size === 0
         ? []

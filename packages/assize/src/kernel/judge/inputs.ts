@@ -2,7 +2,7 @@ import type { ProposedCall } from '../domain/call.ts';
 import type { Instant } from '../domain/domain-spec.ts';
 import type { Observed } from '../domain/role.ts';
 
-/** The inputs of `apply` besides state, role and arguments. */
+/** The inputs of `apply` other than state, role and arguments. */
 export interface Inputs {
   readonly at: Instant;
   readonly observations: readonly Observed[];

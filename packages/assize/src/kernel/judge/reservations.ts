@@ -96,8 +96,8 @@ export interface HeldBy<Held extends Reservation> {
 const OPEN_MAX = 4;
 
 /**
- * Whether a change passes with the proposals that wait (`freeze: 'reserve'`), in the order in which
- * they were put up. Returns the proposal that the change would spoil.
+ * Whether a change passes with the proposals that wait (`freeze: 'reserve'`), in submission order.
+ * Returns the proposal that the change would spoil.
  *
  * The waiting proposals count as their recorded operations, because an approval commits exactly
  * these or nothing. A waiting proposal that breaks a rule itself, and so needs an override, does
@@ -115,7 +115,7 @@ export function heldBy<Held extends Reservation>(
   return undefined;
 }
 
-/** The same for a draft, which is undone if a waiting proposal holds it. */
+/** The same for a draft. The draft is undone if a waiting proposal holds it. */
 export function heldDraft<Held extends Reservation>(
   world: World,
   { draft, changes }: { readonly draft: Draft; readonly changes: readonly Change[] },

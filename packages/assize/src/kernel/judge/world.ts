@@ -139,7 +139,7 @@ export function givenState(domain: Domain, given?: unknown): Container {
 }
 
 /**
- * The initial state of a root, which fits the schema. The caller checks `failing` to see whether it
+ * The initial state of a root. It fits the schema. The caller checks `failing` to see whether it
  * passes the invariants.
  *
  * @throws KernelError `invalid_state`; DuplicatePackageError `duplicate_package`

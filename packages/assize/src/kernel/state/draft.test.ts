@@ -19,7 +19,7 @@ function change(state: object, statement: (state: any) => unknown): unknown[] {
   return structuredClone(plainPatches(changesOf(draft)));
 }
 
-/** The patches of a statement, which must leave no change after it is undone. */
+/** The patches of a statement. It must leave no change after it is undone. */
 function patches(state: object, statement: (state: any) => unknown): unknown[] {
   const before = canonicalize(state);
   const draft = new Draft(state as Container, undefined);
@@ -78,7 +78,7 @@ describe('a value put into the state is a copy', () => {
     expect(state['mine']).toEqual({ list: [1, 2], deep: { n: 1 } });
   });
 
-  test('the value that `??=` hands out, which is not the one in the state', () => {
+  test('the value that `??=` returns is not the one in the state', () => {
     const state = { parts: { a: 1 } } as Record<string, any>;
     change(state, (s) => {
       expect(() => {
@@ -120,7 +120,7 @@ describe('a value put into the state is a copy', () => {
   });
 });
 
-describe('lists, which RFC 6902 knows no length of', () => {
+describe('lists, whose length RFC 6902 cannot set', () => {
   test.each<[string, (list: any) => unknown, unknown[]]>([
     ['push', (list) => list.push(4), [{ op: 'add', path: '/list/3', value: 4 }]],
     ['pop', (list) => list.pop(), [{ op: 'remove', path: '/list/2' }]],
@@ -244,19 +244,19 @@ describe('lists, which RFC 6902 knows no length of', () => {
 
   test.each<[string, (list: any) => unknown]>([
     ['grow by its length', (list) => (list.length = 9)],
-    ['a length that is none', (list) => (list.length = -1)],
-    ['a length that is no number', (list) => (list.length = '2')],
-    ['a place that is no index', (list) => (list.name = 1)],
+    ['an invalid length', (list) => (list.length = -1)],
+    ['a length that is not a number', (list) => (list.length = '2')],
+    ['a place that is not an index', (list) => (list.name = 1)],
     ['a place with leading zeros', (list) => (list['01'] = 1)],
     ['a place beyond all lists', (list) => (list[2 ** 32] = 1)],
     ['a negative place', (list) => (list[-1] = 1)],
     ['its prototype', (list) => (list[PROTO] = {})],
-  ])('%s is refused at once', (_name, statement) => {
+  ])('%s is refused immediately', (_name, statement) => {
     expect(() => patches({ list: [1, 2, 3] }, (s) => statement(s.list))).toThrow(ValueFault);
   });
 });
 
-describe('values that are no JSON are refused with their place', () => {
+describe('values that are not JSON are refused with their place', () => {
   class Money {}
   const cycle: Record<string, unknown> = {};
   cycle['self'] = cycle;
@@ -600,7 +600,7 @@ describe('a draft of a part', () => {
     });
   });
 
-  test('is no promise and has no toJSON, so returning or printing it is harmless', () => {
+  test('is not a promise and has no toJSON, so it can be returned or printed', () => {
     expect(inside(['/a/b'], (s) => [s.then, s.toJSON])).toEqual([undefined, undefined]);
   });
 });

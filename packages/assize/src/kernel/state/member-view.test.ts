@@ -94,7 +94,7 @@ describe('arguments are the output of the schema', () => {
     invariants: [],
   }) as Domain;
 
-  test('a member named __proto__, which zod passes over, is not there', () => {
+  test('a member named __proto__ is absent, because zod skips it', () => {
     const world = new World(domain, initialState(domain));
     const ruling = propose(world, 'pay', JSON.parse('{"amounts":{"eve":5,"__proto__":-999950}}'));
     expect(ruling).toMatchObject({

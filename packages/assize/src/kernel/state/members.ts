@@ -12,7 +12,7 @@ export function membersUnder(
   path: readonly string[],
 ): readonly Keys[] {
   if (path.length >= segments.length) {
-    // The member may be gone. Then it is checked as absent, which passes, and its index entries are
+    // The member may be gone. Then it is checked as absent and passes, and its index entries are
     // removed.
     const keys: string[] = [];
     for (let i = 0; i < segments.length; i++) if (segments[i] === ANY) keys.push(path[i] as string);

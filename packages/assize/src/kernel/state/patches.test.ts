@@ -160,7 +160,7 @@ describe('of a domain', () => {
     return clone(patchesOf(ward, draft.state, changesOf(draft)));
   }
 
-  test('a value is written without its sensitive part, which is written alone', () => {
+  test('a value and its sensitive part are written separately', () => {
     const added = patchesFor((state) => {
       state.patients.q = { name: 'Bob', age: 2, notes: [{ text: 'x' }] };
     });
@@ -184,7 +184,7 @@ describe('of a domain', () => {
     expect(JSON.stringify(parted[1])).toBe(JSON.stringify(parted[0]));
   });
 
-  test('a change inside something sensitive writes it anew as a whole, once', () => {
+  test('a change inside something sensitive writes all of it again, once', () => {
     const domain = domainWith([{ segments: ['deep'], append: false }]);
     const draft = new Draft({ deep: { a: 1, b: [1] }, age: 1 }, undefined);
     draft.within(EVERYTHING, (state: any) => {

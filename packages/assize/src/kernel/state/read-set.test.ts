@@ -27,7 +27,7 @@ test('a read set overlaps only paths at, below or above one of its paths', () =>
   );
 });
 
-test('names something of a list that is no element of it, or that may be there', () => {
+test('names a part of a list that is not an element, or that may be there', () => {
   const state = { '-': {}, length: 1, list: [{ '-': 1 }, []] };
   for (const place of ['/list/-', '/list/length', '/list/00', '/list/1/-', '/list/-/0', '/list/'])
     expect(premise('/length', place).noElement(state)).toBe(place);

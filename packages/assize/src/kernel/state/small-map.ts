@@ -1,5 +1,5 @@
 /**
- * A map that mostly has few entries. Up to eight are stored in a row, which is cheaper to build and
+ * A map that mostly has few entries. Up to eight are stored in a row: it is cheaper to build and
  * search than a hash table.
  */
 export class SmallMap<V> {

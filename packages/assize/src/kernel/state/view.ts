@@ -38,8 +38,8 @@ export abstract class Lens implements ProxyHandler<Container>, ViewPath {
     this.key = key;
     this.value = value;
     this.scope = scope;
-    // The proxied object only tells lists from objects. Every trap answers from `value`, which may
-    // be exchanged.
+    // The proxied object only tells lists from objects. Every trap answers from `value`, because
+    // that may be exchanged.
     this.proxy = new Proxy<Container>(Array.isArray(value) ? [] : {}, this);
   }
 

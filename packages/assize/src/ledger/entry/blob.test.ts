@@ -126,7 +126,7 @@ describe('reading a reference', () => {
     ],
     ['whose text has no UTF-8 bytes', stored, [{ ...blob, text: '"\ud800"' }], 'blob_tampered'],
     ['whose text is of another blob', stored, [{ ...blob, text: '1' }], 'blob_tampered'],
-    ['that is no hash', { $blob: 'no hash', bytes: 1 }, blobs, 'malformed'],
+    ['that is not a hash', { $blob: 'no hash', bytes: 1 }, blobs, 'malformed'],
     ['that is upper case', { ...stored, $blob: stored.$blob.toUpperCase() }, blobs, 'malformed'],
     ['that is a list', { $blob: [stored.$blob], bytes: 1 } as never, blobs, 'malformed'],
     ['that was erased', { $erased: stored.$blob } as never, blobs, 'malformed'],

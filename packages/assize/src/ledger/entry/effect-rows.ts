@@ -31,9 +31,9 @@ export interface EffectKeyRow {
  * applies all of the write or nothing, in the order of the fields. Rows that already exist with
  * identical text stay unchanged, so a write may be repeated.
  *
- * Records and keys belong to an open transaction, begun earlier or in this write. Other input is
- * misuse and fails with `store_invalid_input`: an epoch begun as another transaction, or never; an
- * index that leaves a gap or has another text; new rows for an ended transaction.
+ * Records and keys belong to an open transaction, started earlier or in this write. Other input is
+ * misuse and fails with `store_invalid_input`: an epoch of another transaction, or one never
+ * started; an index that leaves a gap or has another text; new rows for an ended transaction.
  */
 export interface EffectWrite {
   /**
@@ -103,7 +103,7 @@ export type MembershipEvent =
  * A published event, in the one order in which all members receive events, or a change of
  * ownership. `resumed`: the transaction was open in the log and had no owner. `taken`: every
  * transaction of the member `gone` now belongs to the member `fence`. The new owner also owns the
- * unresolved ones, which may only have lacked a tool.
+ * unresolved ones: they may only have lacked a tool.
  */
 export type OrderedEvent = { readonly seq: number; readonly fence: number } & (
   | { readonly is: 'begun' | 'grown' | 'given'; readonly epoch: number; readonly claims: string }

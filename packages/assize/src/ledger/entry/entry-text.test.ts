@@ -155,7 +155,7 @@ describe('signatures', () => {
     ],
     ['all zero', 'bad_signature', (payload) => (payload['signature'].value = '0'.repeat(128))],
     [
-      'by the key of order one, which any signature fits',
+      'by the key of order one (any signature fits it)',
       'bad_signature',
       (payload) =>
         (payload['signature'] = { key: `01${'0'.repeat(62)}`, value: `01${'0'.repeat(126)}` }),

@@ -184,7 +184,7 @@ export interface RootPayload extends Common<'root'> {
   readonly delegated_from?: DelegatedFrom;
   readonly detection_vector?: readonly VectorItem[];
   readonly note?: string;
-  /** The sensitive parts of the initial state, which are added to the state first. */
+  /** The sensitive parts of the initial state, added to the state first. */
   readonly sensitive?: readonly Patch[];
 }
 

@@ -100,11 +100,11 @@ describe('the arguments of an erasure', () => {
     ['a list', []],
     ...(['at', 'entries', 'reason', 'values'] as const).map((name): [string, Json] => {
       const { [name]: _, ...rest } = whole;
-      return [`none without ${name}`, rest];
+      return [`an object without ${name}`, rest];
     }),
     ['a value with no hash', { ...whole, values: [{ seq: 0 }] }],
-    ['a value with a seq that is none', { ...whole, values: [{ hash: hashText('x'), seq: '0' }] }],
-  ])('%s is none', (_what, args) => {
+    ['a value with an invalid seq', { ...whole, values: [{ hash: hashText('x'), seq: '0' }] }],
+  ])('%s is not an erasure', (_what, args) => {
     expect(erasureArgs(args)).toBeUndefined();
   });
 });

@@ -39,7 +39,7 @@ export interface ErasedBeliefs {
 export interface ErasureArgs {
   /** The requested paths. The erasure includes all paths below them. */
   readonly at: readonly string[];
-  /** The requested entries, which are erased completely. */
+  /** The requested entries. They are erased completely. */
   readonly entries: readonly Hash[];
   /** The requested facts. */
   readonly beliefs?: readonly ErasedBeliefs[];

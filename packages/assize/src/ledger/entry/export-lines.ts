@@ -43,7 +43,7 @@ export type Line =
   | { readonly type: 'entry'; readonly row: EntryRow }
   | { readonly type: 'trailer'; readonly entries: number; readonly root: string };
 
-/** The largest line holds one blob, which may be a whole state. */
+/** The largest line holds one blob: it may be a whole state. */
 export const LINE_BYTES_MAX: number = WORLD_LIMITS.bytesMax + 200;
 
 /** The blob is nested one level deeper in the line. */

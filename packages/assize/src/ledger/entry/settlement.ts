@@ -75,7 +75,7 @@ export interface SettledEffect {
 export interface SettlementArgs {
   readonly settled: readonly SettledCommit[];
   /**
-   * Effects of discarded branches, which no commit has named, with the cost of their compensation.
+   * Effects of discarded branches that no commit has named, with the cost of their compensation.
    */
   readonly discarded?: readonly { readonly id: Hash; readonly cost: Amounts }[];
   readonly decided?: {

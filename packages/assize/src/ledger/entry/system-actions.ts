@@ -56,7 +56,7 @@ export function haltFault(payload: CommitPayload): string | undefined {
 
 /**
  * Whether a halted trajectory takes an entry: halts and resumes, revocations, changes of the key,
- * resolutions of pending proposals that are no approvals, and outcomes of effects.
+ * resolutions of pending proposals other than approvals, and outcomes of effects.
  */
 export function passesHalt(payload: Payload): boolean {
   switch (payload.kind) {
@@ -196,7 +196,7 @@ function isDomainRef(value: unknown): value is DomainRef {
   return typeof name === 'string' && typeof version === 'string' && isHash(hash);
 }
 
-/** Whether a commit has changes, a cost or an approval besides its action. */
+/** Whether a commit has changes, a cost or an approval in addition to its action. */
 function doesMore(
   { delta, observations, budget_cost, resolves }: CommitPayload,
   state: unknown = delta.state,

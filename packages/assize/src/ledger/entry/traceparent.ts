@@ -6,7 +6,7 @@ export const TRACEPARENT = 'assize.traceparent';
 
 const FORM = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(-.*)?$/;
 
-/** The first four fields, which every version of the form has. */
+/** The first four fields. Every version of the form has them. */
 const LENGTH = 55;
 
 /**

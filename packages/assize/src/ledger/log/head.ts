@@ -29,7 +29,7 @@ export type LogComparison =
 
 /**
  * Compares the log with a head saved outside the store. The comparison detects a lost tail or a
- * rewritten suffix, which a chain alone cannot detect. Takes O(log n) reads. `fsck` checks that
+ * rewritten suffix. A chain alone cannot detect these. Takes O(log n) reads. `fsck` checks that
  * entries still match the log.
  *
  * @throws ArgumentError `bad_argument`

@@ -56,9 +56,9 @@ export interface BatchClock {
 
 /**
  * `committed`: durable. `conflict`: another writer has that `(trajectory, seq)` or that id, and the
- * store wrote nothing of the batch. `ahead`: the host's clock is too far ahead of the store's
- * clock, which reads `now`, and the store wrote nothing. `unknown`: the outcome is unknown. Check
- * it with `resolve(id)` on a newly opened store before sending the batch again.
+ * store wrote nothing of the batch. `ahead`: the host's clock is too far ahead of the store's clock
+ * (`now`), and the store wrote nothing. `unknown`: the outcome is unknown. Check it with
+ * `resolve(id)` on a newly opened store before sending the batch again.
  */
 export type CommitResult =
   | { readonly status: 'committed' }
@@ -192,7 +192,7 @@ export interface LedgerStore {
    */
   readInParallel?(ranges: readonly RowRange[]): ParallelReader;
   /**
-   * Optional: waits for the write lock of a trajectory, which one holder has at a time across all
+   * Optional: waits for the write lock of a trajectory. One holder has it at a time across all
    * processes. Returns the function that releases the lock. Returns undefined after about a second,
    * or if locks are unavailable. A lock also ends with its process. The lock is advisory: it saves
    * wasted work under contention, and commits still decide conflicts.

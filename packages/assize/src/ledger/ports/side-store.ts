@@ -38,7 +38,7 @@ export interface SidePage {
 }
 
 /**
- * The side log: rows that are no part of the ledger. No entry names them, an export has none of
+ * The side log: rows that are not part of the ledger. No entry names them, an export has none of
  * them, and no check compares them. They hold what a process must remember but must not append.
  */
 export interface SideStore {

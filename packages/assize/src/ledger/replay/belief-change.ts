@@ -50,7 +50,7 @@ export function beliefChange(
 ): BeliefChange {
   const { systemTime, close, insert, merged } = plan;
   const { partition, version, cardinality, objects, inherit } = of;
-  // In canonical order, as columns are, which halves the time to write the entry's text.
+  // In canonical order, as columns are. This halves the time to write the entry's text.
   return {
     cardinality,
     close: close.map(({ fact_id, system_time_start }) => ({ fact_id, system_time_start })),

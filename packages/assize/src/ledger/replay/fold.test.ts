@@ -35,7 +35,7 @@ const world: fc.Arbitrary<Record<string, Value>> = fc
     return object;
   });
 
-/** A patch that applies to the state: the choices, taken as far as the state lets them. */
+/** A patch that applies to the state: the choices that the state allows. */
 function patchFor(state: Json, { turns, key, value, op }: Choice): Patch {
   const keys: string[] = [];
   let here = state as Value;

@@ -23,7 +23,7 @@ type Reader = Pick<LedgerStore, 'blob' | 'entries' | 'erasedBy' | 'resolve' | 't
 const PAGE = 1_000;
 
 /**
- * Checks the inherited facts of branches, which needs the changes of all trajectories. A branch's
+ * Checks the inherited facts of branches. This needs the changes of all trajectories. A branch's
  * partition starts once, with the rows that were open in its source as of `until`. `until` is not
  * after the branch point and covers all changes by the source itself. The check reads commits that
  * change facts once, and keeps those of matching space, subject and predicate.

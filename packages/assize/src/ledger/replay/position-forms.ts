@@ -10,7 +10,7 @@ export interface PositionForm {
 
 /**
  * The forms of values by their references, in positions that require one. A fold also fails on
- * another form; values that only other folds read have their form checked at once.
+ * another form; values that only other folds read have their form checked here.
  */
 export function formsOf(payload: Payload): ReadonlyMap<unknown, PositionForm> {
   const forms = new Map<unknown, PositionForm>();

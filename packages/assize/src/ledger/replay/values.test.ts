@@ -20,7 +20,7 @@ function blobOf(value: Json): { row: BlobRow; reference: BlobRef } {
   return { row: { hash, text }, reference: { $blob: hash, bytes: Buffer.byteLength(text) } };
 }
 
-/** Two salted values of seq 1, the first of which seq 2 erases. */
+/** Two salted values of seq 1; seq 2 erases the first. */
 function ledger() {
   const blobs: BlobRow[] = [];
   const [gone, kept] = [salted('gone', blobs), salted('kept', blobs)];

@@ -719,7 +719,7 @@ test('a fault names its rule, in its message and its evidence', () => {
   );
 });
 
-test('an entry of another trajectory is no part of the chain', () => {
+test('an entry of another trajectory is not part of the chain', () => {
   const chain = new Chain('t');
   const foreign = new ChainWriter('elsewhere');
   const root = checkRow(foreign.add('root', rootMembers()));

@@ -71,7 +71,7 @@ test('a whole delegation is valid from either end, and says while it is open', a
   });
 });
 
-describe('a child that was begun by', () => {
+describe('a child that was started by', () => {
   const parent = parentOf({ begins: { domain: DOMAIN, initial_state: { n: 1 } } });
   const start = parent.head;
   function begun(members: Members): ChainWriter {
@@ -260,7 +260,7 @@ describe('a conclusion', () => {
     }
   });
 
-  test('of a trajectory of that name that was not begun so is at fault', async () => {
+  test('of a trajectory of that name with another start is at fault', async () => {
     const stranger = new ChainWriter('child');
     stranger.add('root', rootMembers());
     const branch = new ChainWriter('child');
@@ -394,7 +394,7 @@ test('a branch of a child continues after the child has ended', async () => {
   branch.add('commit', commitMembers([{ op: 'add', path: '/m', value: 2 }], { at: second(6) }));
   const replayer = new Replayer(new RowsReader([...parent.rows, ...child.rows, ...branch.rows]));
   expect((await replayer.replay('branch')).fold.state).toEqual({ n: 1, m: 2 });
-  // Not without the delegation that its source was begun by.
+  // Not without the delegation that started its source.
   const orphan = new Replayer(new RowsReader([...child.rows, ...branch.rows]));
   await expect(orphan.replay('branch')).rejects.toThrow(LedgerFault);
 });

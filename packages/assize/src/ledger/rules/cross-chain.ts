@@ -249,10 +249,7 @@ export class CrossChainRules {
     }
   }
 
-  /**
-   * The delegating ancestors of this trajectory, as far as they can be read. Valid ledgers have
-   * few.
-   */
+  /** The readable delegating ancestors of this trajectory. Valid ledgers have few. */
   async #findAncestors(): Promise<ReadonlySet<string>> {
     const found = new Set<string>();
     let above = this.#chain.delegatedFrom?.trajectory_id;

@@ -60,7 +60,7 @@ export class EntryKeyRules {
       throw broken(
         entry,
         'place.named',
-        `the entry is signed with ${key}, which is none of the named keys`,
+        `the entry is signed with ${key}, which is not one of the named keys`,
       );
     if (seq > 0 && !isKeyChange(payload))
       throw broken(
@@ -129,7 +129,7 @@ function readChange(row: EntryRow): KeyChangePayload | undefined {
   return payload !== undefined && isKeyChange(payload) ? payload : undefined;
 }
 
-/** The payload of an entry of another chain. Undefined for an unsound one, which leads nowhere. */
+/** The payload of an entry of another chain. Undefined for an unsound one: it leads nowhere. */
 function readSound(row: EntryRow): Payload | undefined {
   try {
     return checkRow(row).payload;

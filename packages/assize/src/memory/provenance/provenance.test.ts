@@ -72,7 +72,7 @@ describe('tokens', () => {
     't:policy:%61',
     't:policy:%FF',
     't:policy:%',
-  ])('%j is none', (text) => {
+  ])('cannot be %j', (text) => {
     expect(errorOf(() => readToken(text))).toMatchObject({
       code: 'bad_input',
       message: expect.stringContaining('is not a provenance token'),
@@ -178,7 +178,7 @@ describe('texts', () => {
     expect(audit.map(({ provenance_id }) => provenance_id)).toEqual(['w:@0 + w:@1']);
   });
 
-  test('a token in it that is none is refused by that name', () => {
+  test('an invalid token in a text is refused by its name', () => {
     expect(errorOf(() => Polynomial.read('w:@0*w:@01'))).toMatchObject({
       code: 'bad_input',
       message: expect.stringContaining('is not a provenance token'),

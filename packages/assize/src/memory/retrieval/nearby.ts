@@ -29,7 +29,7 @@ const BEST = 5;
  * score + neighbours · (before + after) + session · mean of the best five scores of its session
  *
  * `before` and `after` are the best scores of the items recorded next to it among the items of its
- * session; 0 if there are none. Items that were recorded together are no neighbours, because their
+ * session; 0 if there are none. Items that were recorded together are not neighbours, because their
  * order is unknown. Best first; equal scores keep their order. Scores are rounded to six decimals.
  */
 export function rankNearby<T extends Placed>(

@@ -270,7 +270,7 @@ test('ten thousand words of a long text count, and 64 letters of a long word', (
   expect(wordsOf('é'.repeat(100))).toEqual(['e'.repeat(64)]);
 });
 
-test('the text after many elisions is inspected only as far as it counts', () => {
+test('the text after many elisions is inspected only where it counts', () => {
   const replaced = vi.spyOn(String.prototype, 'replace');
   onTestFinished(() => replaced.mockRestore());
   const words = wordsOf("l'a".repeat(2_000));

@@ -86,7 +86,7 @@ const MIXED = /[\p{L}\p{M}]{2}\d|\d[\p{L}\p{M}]{2}/u;
 const MIXED_RUNS = /\d+|[\p{L}\p{M}]+/gu;
 const MIXED_RUNS_MAX = 4;
 
-/** One letter and a hyphen before a word, such as `e-mail`, which is also written `email`. */
+/** One letter and a hyphen before a word, such as `e-mail`, also written `email`. */
 const HYPHENED = /(?<![\p{L}\p{M}\p{N}-])(\p{L})-(\p{L}[\p{L}\p{M}]+)(?![\p{M}\p{N}-])/gu;
 
 /** Longer versions are found by this many of their numbers. */
@@ -114,7 +114,7 @@ const SCRIPTS = [
 /** Scripts whose spaced words carry particles or articles: those are words beside their parts. */
 const HANGUL = /\p{sc=Hangul}/u;
 const HANGUL_RUNS = /\p{sc=Hangul}+|\P{sc=Hangul}+/gu;
-/** Particles of one syllable, which leave a noun of one syllable. */
+/** Particles of one syllable. They leave a noun of one syllable. */
 const PARTICLE = /^(.)[은는이가을를에의도로와과만]$/u;
 /**
  * The Arabic article, also behind `and`, `with`, `like` and `for`; Hebrew prefixes of one letter.
@@ -313,7 +313,7 @@ function unspaced(text: string): string[] {
 }
 
 /**
- * English words of most sentences, which do not distinguish texts. They are neither indexed nor
+ * English words of most sentences. They do not distinguish texts and are neither indexed nor
  * searched together with other words.
  */
 export const STOP_WORDS: ReadonlySet<string> = new Set(

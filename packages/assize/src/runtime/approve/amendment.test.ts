@@ -272,8 +272,8 @@ test.each([
   ['a role that the domain lacks', 'plain', { role: 'chef' }, 'invalid_amendment'],
   ['a cost above the budget', 'costly', { args: lamp(4_000_000) }, 'invalid_amendment'],
   ['the same arguments', 'plain', { args: lamp(4_000) }, 'invalid_amendment'],
-  ['answers besides', 'told', { args: lamp(40), answers: [] }, 'bad_intent'],
-  ['a replacement besides', 'plain', { args: lamp(40), replacement: [] }, 'bad_intent'],
+  ['additional answers', 'told', { args: lamp(40), answers: [] }, 'bad_intent'],
+  ['an additional replacement', 'plain', { args: lamp(40), replacement: [] }, 'bad_intent'],
   ['undefined arguments', 'plain', { args: undefined }, 'bad_intent'],
   [
     'the requester as counselor',
@@ -325,7 +325,7 @@ test('a counselor of both kinds amends into the range of the other rule', async 
   await verify();
 });
 
-test('of an amendment and a plain approval at once, one commits and pays', async () => {
+test('of a concurrent amendment and plain approval, one commits and pays', async () => {
   const { bank, trajectory, verify } = await opened();
   const pending = await waiting(trajectory, 'place');
   const both = await Promise.allSettled([
@@ -340,7 +340,7 @@ test('of an amendment and a plain approval at once, one commits and pays', async
   await verify();
 });
 
-test('two amendments at once: one commits and pays', async () => {
+test('two concurrent amendments: one commits and pays', async () => {
   const { bank, trajectory, verify } = await opened();
   const pending = await waiting(trajectory, 'place');
   const both = await Promise.allSettled(

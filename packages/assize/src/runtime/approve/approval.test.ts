@@ -441,7 +441,7 @@ describe('an approval', () => {
       }
   });
 
-  test('is given after the trajectory was opened anew, also of blobs', async () => {
+  test('is given after the trajectory was opened again, also of blobs', async () => {
     const { store, trajectory } = await begun();
     const value = { $blob: 'a'.repeat(64), text: 'x'.repeat(40_000) };
     const held = writFor('held', { require_approval: ['keep'] });
@@ -484,7 +484,7 @@ describe('a replacement', () => {
     });
   });
 
-  test('that does not pass needs an override, which the vector shows', async () => {
+  test('that does not pass needs an override, and the vector shows it', async () => {
     const { store, trajectory } = await begun();
     const id = await ask(trajectory);
     const replacement = [{ op: 'replace', path: '/n', value: 11 }] as const;
@@ -521,7 +521,7 @@ describe('a replacement', () => {
     expect((await payloads(store, 't'))[2]).not.toHaveProperty('counselor.override');
   });
 
-  test('that is none is refused and changes nothing', async () => {
+  test('of an invalid form is refused and changes nothing', async () => {
     const { store, trajectory } = await begun();
     const id = await ask(trajectory);
     const before = trajectory.state();

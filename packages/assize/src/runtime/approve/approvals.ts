@@ -41,7 +41,7 @@ export interface ListedPending {
   readonly seq: number;
   readonly channel: string;
   readonly action: string;
-  /** A frozen copy, which is made when it is first read. */
+  /** A frozen copy, made when it is first read. */
   readonly payload: PendingPayload;
 }
 

@@ -73,7 +73,7 @@ class Approval {
     this.#salts = new SaltSource(ports.writer.context.random);
   }
 
-  /** The ruling, once its entry is durable and its effects have begun or ended. */
+  /** The ruling, once its entry is durable and its effects have started or ended. */
   decided(): Promise<Ruling> {
     const { writer } = this.#ports;
     const call: ResolutionCall = {

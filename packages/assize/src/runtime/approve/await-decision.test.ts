@@ -118,7 +118,7 @@ describe('awaitDecision', () => {
     expect(pauses.resting).toBe(0);
   });
 
-  test('returns the rejection, or the expiry, which it records when due', async () => {
+  test('returns the rejection, or records the expiry when due and returns it', async () => {
     const { trajectory } = await begun();
     const id = await ask(trajectory);
     const seen = watched(trajectory.approvals.awaitDecision(id));

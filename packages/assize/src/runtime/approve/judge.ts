@@ -125,7 +125,7 @@ function planOf(
 
 /**
  * The judgement on an approval that would be recorded. The change is undone. `calls`: those of the
- * recorded proposal. Undefined for an amendment, which has planned ones.
+ * recorded proposal. Undefined for an amendment: it has planned ones.
  */
 function judgementOn(
   commit: CounselorCommit,

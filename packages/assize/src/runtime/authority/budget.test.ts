@@ -53,7 +53,7 @@ const nameOf = (ruling: Ruling): string =>
   ruling.ruling === 'rejected' ? ruling.reason : ruling.ruling;
 
 describe('a budget', () => {
-  test('is spent to the last unit and no further, also after opening anew', async () => {
+  test('is spent to the last unit and no further, also after opening again', async () => {
     const { store, trajectory } = await begun();
     expect(nameOf(await trajectory.propose(pay(60, granted)))).toBe('committed');
     expect(await trajectory.propose(pay(41, granted))).toMatchObject({
@@ -72,7 +72,7 @@ describe('a budget', () => {
     expect(costs).toEqual([{ usd: 60 }, { usd: 40 }, { usd: 0 }, { usd: 0 }]);
   });
 
-  test('of an ungranted unit is zero, and built-in property names are no units', async () => {
+  test('of an ungranted unit is zero, and built-in property names are not units', async () => {
     const bare = writFor('bare');
     const { trajectory } = await begun([granted, bare]);
     expect(nameOf(await trajectory.propose(pay(1, bare)))).toBe('budget_exhausted');

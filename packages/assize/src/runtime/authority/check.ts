@@ -99,7 +99,7 @@ export function affordable(
   const answer = writs.budgets.covers(id, cost, reserved);
   if (answer.ok) return { ok: true };
   const { writ_id, unit, left } = answer;
-  const beside = reserved.length === 0 ? '' : ' besides the reservations for compensation';
+  const beside = reserved.length === 0 ? '' : ' beside the reservations for compensation';
   return {
     ok: false,
     detail: `writ ${writ_id} has ${left} ${unit} left${beside}, and ${answer.cost} are needed`,

@@ -64,8 +64,8 @@ interface RecordedHalt {
 }
 
 /**
- * The amounts spent and reserved between two stage boundaries: a conclusion of a delegation, which
- * refunds, or a revocation. Within one stage budgets and rights only shrink, so the order in it
+ * The amounts spent and reserved between two stage boundaries: a conclusion of a delegation (it
+ * refunds) or a revocation. Within one stage budgets and rights only shrink, so the order in it
  * does not matter. The boundary entry affects only the stage after it.
  */
 interface BudgetStage {

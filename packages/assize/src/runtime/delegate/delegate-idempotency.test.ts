@@ -56,7 +56,7 @@ describe('a repetition', () => {
     await expectSound(store);
   });
 
-  test('at once, of many, begins each child once', async () => {
+  test('of many callers concurrently begins each child once', async () => {
     const { store, trajectory } = await begun();
     const names = Array.from({ length: 24 }, (_, i) => `c${i % 6}`);
     const children = await Promise.all(

@@ -357,7 +357,7 @@ describe('a writ that was delegated', () => {
     ],
     ['that has expired', { expires: '2026-03-23T09:00:00.000000Z' }, 'bad_writ'],
     ['without a task', { task: '' }, 'bad_intent'],
-    ['with a task that is no text', { task: 7 as never }, 'bad_intent'],
+    ['with a task that is not a string', { task: 7 as never }, 'bad_intent'],
     ['with a task of 65,537 characters', { task: 'x'.repeat(65_537) }, 'bad_intent'],
     ['to a name that can’t be', { childTrajectoryId: 'a/b' }, 'bad_argument'],
     ['to itself', { childTrajectoryId: 't' }, 'exists'],
@@ -367,14 +367,14 @@ describe('a writ that was delegated', () => {
       { initial: { ...desk.initial, n: 11 } },
       'invalid_state',
     ],
-    ['with a state that is none', { initial: { n: 1 } }, 'invalid_state'],
+    ['with an invalid state', { initial: { n: 1 } }, 'invalid_state'],
     [
       'with a domain that the runtime was not given',
       { domain: deskOf('world', '9') },
       'domain_mismatch',
     ],
     ['without a key', { privateKey: undefined as never }, 'bad_key'],
-    ['with a key that is none', { privateKey: 'x' }, 'bad_key'],
+    ['with an invalid key', { privateKey: 'x' }, 'bad_key'],
   ];
   test.each(wrong)('%s is refused, and nothing is recorded', async (_what, rest, code) => {
     const { store, assize, trajectory } = await begun();
@@ -384,7 +384,7 @@ describe('a writ that was delegated', () => {
     await expectLeft(trajectory, 100);
   });
 
-  test.each([null, undefined, 'x', 7, {}])('%j is no delegation', async (input) => {
+  test.each([null, undefined, 'x', 7, {}])('%j is not a delegation', async (input) => {
     const { store, trajectory } = await begun();
     expect(await refusal(store, () => trajectory.delegations.delegate(input as never))).toBe(
       'bad_intent',
@@ -625,7 +625,7 @@ test('branches of any depth inherit no delegation, conclusion or answer', async 
   ).toBe('budget_exhausted');
 });
 
-test('a branch is begun at no delegation', async () => {
+test('a branch cannot start at a delegation', async () => {
   const { store, assize, trajectory } = await begun();
   const child = await trajectory.delegations.delegate(task());
   const start = trajectory.head;

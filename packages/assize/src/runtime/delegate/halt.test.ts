@@ -280,7 +280,7 @@ describe('the right to halt', () => {
     await expectWhole(store);
   });
 
-  test('is refused if a policy asks for approval, which nothing could give', async () => {
+  test('is refused if a policy asks for approval: nothing could give it', async () => {
     const decision = { decision: 'needs_approval', policies: ['p'] } as const;
     const policy = { digest: 'a'.repeat(64), evaluate: () => decision };
     const { trajectory } = await begun({ policy: policy as never });
@@ -295,7 +295,7 @@ describe('the right to halt', () => {
     'no reason': { writ: office },
     'an empty reason': { writ: office, reason: ' ' },
     'no writ': { reason },
-    'a principal that is no text': { ...halting, principal: 1 },
+    'a principal that is not a string': { ...halting, principal: 1 },
   }))
     test(`is not asked with ${name}`, async () => {
       const { trajectory } = await begun();

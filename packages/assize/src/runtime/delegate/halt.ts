@@ -51,10 +51,10 @@ type Does = HaltArgs['does'];
 const HALT = arg.options<HaltInput>({ reason: arg.any, writ: arg.any, principal: arg.any });
 
 /**
- * Halts a trajectory and resumes it. Both are proposals of the built-in action `assize.halt`, which
- * only writ, policy and budget adjudicate. Trajectories of open delegations adopt the halt, and
- * later the resume, each as an entry of its own. So a trajectory has up to two halts: one of a
- * principal, and one of its delegator.
+ * Halts a trajectory and resumes it. Both are proposals of the built-in action `assize.halt`. Only
+ * writ, policy and budget adjudicate it. Trajectories of open delegations adopt the halt, and later
+ * the resume, each as a separate entry. So a trajectory has up to two halts: one of a principal,
+ * and one of its delegator.
  */
 export class TrajectoryHalts {
   readonly #writer: Writer;

@@ -152,7 +152,7 @@ describe('a revocation', () => {
     await expectWhole(store);
   });
 
-  test('of a writ that the ledger never saw, which then stands in it', async () => {
+  test('of a writ that the ledger never saw records the writ', async () => {
     const { store, trajectory } = await begun();
     expect(
       await refusal(store, () =>
@@ -192,7 +192,7 @@ describe('a revocation', () => {
     await expectWhole(store);
   });
 
-  test('by several at once is one entry, here and in each child', async () => {
+  test('by several concurrently is one entry, here and in each child', async () => {
     const { store, trajectory } = await begun();
     await trajectory.delegations.delegate(task());
     const input = { writ: granted, reason, by: officer };
@@ -314,8 +314,8 @@ describe('a revocation', () => {
     ['half a character', { writ: granted, by: officer, reason: '\ud800' }],
     ['no writ', { by: officer, reason }],
     ['no writ to do it by', { writ: granted, reason }],
-    ['a principal that is no text', { writ: granted, by: officer, reason, principal: 7 }],
-  ])('%s is no revocation', async (_what, input) => {
+    ['a principal that is not a string', { writ: granted, by: officer, reason, principal: 7 }],
+  ])('%s is not a revocation', async (_what, input) => {
     const { store, trajectory } = await begun();
     expect(await refusal(store, () => trajectory.writs.revoke(input as never))).toBe('bad_intent');
   });
@@ -330,7 +330,7 @@ describe('a revocation', () => {
     await expectWhole(store);
   });
 
-  test('ends a trajectory that has begun to break its rules no less', async () => {
+  test('also ends a trajectory that breaks its rules', async () => {
     const { store, trajectory } = await begun({
       create: { initial: { ...desk.initial, n: 11 }, override: true },
     });
@@ -642,7 +642,7 @@ describe('a ledger that was written by hand', () => {
     );
   });
 
-  test('a pending revocation, which the rules do not allow', async () => {
+  test('the rules do not allow a pending revocation', async () => {
     const { store, trajectory } = await begun();
     pendingOf(await trajectory.propose(intent('ask', { amount: 5 }, worker)));
     const rows = await allEntries(store, 't');

@@ -35,8 +35,8 @@ import { adoptStop, type Propagated, propagate, reasonFault, recordStop } from '
 /** The writ to revoke, and the authority for it. */
 export interface RevocationInput {
   /**
-   * The writ to revoke, which may be for another trajectory: its id, or the writ itself if it is
-   * not known here.
+   * The writ to revoke. It may be for another trajectory. Its id, or the writ itself if it is not
+   * known here.
    */
   readonly writ: Hash | Writ | WritChain;
   /** The reason; it stays in the ledger. */

@@ -35,8 +35,8 @@ export function reasonFault(reason: unknown): string | undefined {
 }
 
 /**
- * Moves memory past the entry of a ruled stop, which no clock delays. `also`: the writs that the
- * entry stores beside that of the proposal.
+ * Moves memory past the entry of a ruled stop. No clock delays it. `also`: the writs that the entry
+ * stores beside that of the proposal.
  */
 export function recordStop(
   writer: Writer,

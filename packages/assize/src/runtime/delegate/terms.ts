@@ -34,8 +34,8 @@ export interface SignedGrant {
 }
 
 /**
- * The grant of the child's writ, and the private key of the holder of `writ`, which signs it and is
- * not kept. Absent members stay as in `writ`, except the budget: a unit that is not named is not
+ * The grant of the child's writ, and the private key of the holder of `writ`. The key signs it and
+ * is not kept. Absent members stay as in `writ`, except the budget: a unit that is not named is not
  * granted, because the budget is carved out.
  */
 export interface GrantToSign extends Omit<Attenuation, 'trajectory' | 'nonce'> {

@@ -113,118 +113,109 @@ onEveryStore((stores) => {
     if (kind === 'sqlite') expect(foundIn(await text(), ANSWERS)).toEqual([]);
   });
 
-  near(
-    'what its entries name an answer by is no hash of it that can be guessed, and goes with it',
-    async () => {
-      const { store, trajectory, asked, text } = await ward(newPlace());
-      const hashes = await Promise.all(
-        ['observed by key', 'of a proposal refused'].map(async (name) =>
-          hashText((await store.oracleGet(keyIn(asked, name)))!.answer),
-        ),
-      );
-      expect(foundIn(JSON.stringify(await store.entries('t')), hashes)).toEqual([]);
-      if (kind === 'sqlite') expect(foundIn(await text(), hashes)).toEqual(hashes);
-      await committed(trajectory.erase(hers));
-      if (kind === 'sqlite') expect(foundIn(await text(), hashes)).toEqual([]);
-      const kept = await exported(store);
-      expect(foundIn(kept.join(), hashes)).toEqual([]);
-      await store.close();
-    },
-  );
+  near('no hash by which an entry names an answer can be guessed or survives', async () => {
+    const { store, trajectory, asked, text } = await ward(newPlace());
+    const hashes = await Promise.all(
+      ['observed by key', 'of a proposal refused'].map(async (name) =>
+        hashText((await store.oracleGet(keyIn(asked, name)))!.answer),
+      ),
+    );
+    expect(foundIn(JSON.stringify(await store.entries('t')), hashes)).toEqual([]);
+    if (kind === 'sqlite') expect(foundIn(await text(), hashes)).toEqual(hashes);
+    await committed(trajectory.erase(hers));
+    if (kind === 'sqlite') expect(foundIn(await text(), hashes)).toEqual([]);
+    const kept = await exported(store);
+    expect(foundIn(kept.join(), hashes)).toEqual([]);
+    await store.close();
+  });
 
-  near(
-    'what is said anew of who was erased, from the same source, is another question, whoever knew the vote',
-    async () => {
-      const store = await newPlace().open();
-      const clock = new HandClock();
-      const votes: string[] = [];
-      const choose = ({ members }: Asked): string => {
-        // First the member that is not chosen again.
-        const { claim } = members.find(
-          ({ object }) => object === (votes.length === 0 ? 'can wait' : 'urgent'),
-        )!;
-        votes.push(claim);
-        return claim;
-      };
-      const opened = () =>
-        runtimeOver(store, [clinic], {
-          ports: { clock },
-          oracle: store,
-          memory: { judge: { oracle: createOracle({ store, clock, mode: 'record' }), choose } },
-        });
-      const writ = writFor('nurse');
-      const trajectory = await opened().create(clinic, { trajectoryId: 't', writs: [writ] });
-      const memories = [trajectory, await opened().open('t', clinic)].map((each) =>
-        each.memory({ space: 'ward', writ }),
-      );
-      const triage = { subject: WHO, predicate: 'triage' };
-      /** The current facts, and the votes that decided them. */
-      const said = async (memory: Memory): Promise<unknown[]> => {
-        for (const object of ['can wait', 'urgent']) {
-          clock.forward(1_000);
-          await committed(
-            memory.assert({
-              ...triage,
-              object,
-              valid: { from: SINCE },
-              source: `letter: ${object}`,
-            }),
-          );
-        }
-        const [{ object }] = (await memory.recall(triage)).facts as [FactRow];
-        const [lost] = await memory.history({ kind: 'audit' });
-        return [object, readWitness(lost!).judge];
-      };
-      const believed: unknown[] = [];
-      for (const memory of [...memories, memories[0]!]) {
-        believed.push(...(await said(memory)));
-        await committed(trajectory.erase(hers));
-      }
-      expect(believed.filter((_, n) => n % 2 === 0)).toEqual(['can wait', 'urgent', 'urgent']);
-      expect(new Set(believed).size).toBe(5);
-      expect(votes).toHaveLength(3);
-      for (const key of believed.filter((_, n) => n % 2 === 1))
-        expect(await store.oracleGet(key as string)).toMatchObject({
-          answer: '',
-          erased_by: expect.any(String),
-        });
-      await store.close();
-    },
-  );
-
-  near(
-    'what is said anew of who was erased, without a time of its own, is so since then and not since it was erased',
-    async () => {
-      const store = await newPlace().open();
-      const clock = new HandClock();
-      const choose = ({ members }: Asked): string =>
-        members.find(({ object }) => object === 'urgent')!.claim;
-      const judge = { oracle: createOracle({ store, clock, mode: 'record' }), choose };
-      const writ = writFor('nurse');
-      const assize = runtimeOver(store, [clinic], {
+  near('a fact of an erased subject, stated again, makes another question', async () => {
+    const store = await newPlace().open();
+    const clock = new HandClock();
+    const votes: string[] = [];
+    const choose = ({ members }: Asked): string => {
+      // First the member that is not chosen again.
+      const { claim } = members.find(
+        ({ object }) => object === (votes.length === 0 ? 'can wait' : 'urgent'),
+      )!;
+      votes.push(claim);
+      return claim;
+    };
+    const opened = () =>
+      runtimeOver(store, [clinic], {
         ports: { clock },
         oracle: store,
-        memory: { judge },
+        memory: { judge: { oracle: createOracle({ store, clock, mode: 'record' }), choose } },
       });
-      const trajectory = await assize.create(clinic, { trajectoryId: 't', writs: [writ] });
-      const memory = trajectory.memory({ space: 'ward', writ });
-      const triage = { subject: WHO, predicate: 'triage' };
-      const times: string[] = [];
-      for (let round = 0; round < 3; round++) {
-        for (const object of ['can wait', 'urgent']) {
-          clock.forward(1_000);
-          await committed(memory.assert({ ...triage, object, source: `letter: ${object}` }));
-        }
-        const { valid_from, system_time_start } = (await memory.recall(triage)).facts[0]!;
-        expect(valid_from).toBe(system_time_start);
-        times.push(valid_from);
-        await committed(trajectory.erase(hers));
+    const writ = writFor('nurse');
+    const trajectory = await opened().create(clinic, { trajectoryId: 't', writs: [writ] });
+    const memories = [trajectory, await opened().open('t', clinic)].map((each) =>
+      each.memory({ space: 'ward', writ }),
+    );
+    const triage = { subject: WHO, predicate: 'triage' };
+    /** The current facts, and the votes that decided them. */
+    const said = async (memory: Memory): Promise<unknown[]> => {
+      for (const object of ['can wait', 'urgent']) {
+        clock.forward(1_000);
+        await committed(
+          memory.assert({
+            ...triage,
+            object,
+            valid: { from: SINCE },
+            source: `letter: ${object}`,
+          }),
+        );
       }
-      expect(times).toEqual([...new Set(times)].sort());
-      expect((await store.selfCheck?.()) ?? []).toEqual([]);
-      await store.close();
-    },
-  );
+      const [{ object }] = (await memory.recall(triage)).facts as [FactRow];
+      const [lost] = await memory.history({ kind: 'audit' });
+      return [object, readWitness(lost!).judge];
+    };
+    const believed: unknown[] = [];
+    for (const memory of [...memories, memories[0]!]) {
+      believed.push(...(await said(memory)));
+      await committed(trajectory.erase(hers));
+    }
+    expect(believed.filter((_, n) => n % 2 === 0)).toEqual(['can wait', 'urgent', 'urgent']);
+    expect(new Set(believed).size).toBe(5);
+    expect(votes).toHaveLength(3);
+    for (const key of believed.filter((_, n) => n % 2 === 1))
+      expect(await store.oracleGet(key as string)).toMatchObject({
+        answer: '',
+        erased_by: expect.any(String),
+      });
+    await store.close();
+  });
+
+  near('a fact stated after an erasure without a time starts at the statement', async () => {
+    const store = await newPlace().open();
+    const clock = new HandClock();
+    const choose = ({ members }: Asked): string =>
+      members.find(({ object }) => object === 'urgent')!.claim;
+    const judge = { oracle: createOracle({ store, clock, mode: 'record' }), choose };
+    const writ = writFor('nurse');
+    const assize = runtimeOver(store, [clinic], {
+      ports: { clock },
+      oracle: store,
+      memory: { judge },
+    });
+    const trajectory = await assize.create(clinic, { trajectoryId: 't', writs: [writ] });
+    const memory = trajectory.memory({ space: 'ward', writ });
+    const triage = { subject: WHO, predicate: 'triage' };
+    const times: string[] = [];
+    for (let round = 0; round < 3; round++) {
+      for (const object of ['can wait', 'urgent']) {
+        clock.forward(1_000);
+        await committed(memory.assert({ ...triage, object, source: `letter: ${object}` }));
+      }
+      const { valid_from, system_time_start } = (await memory.recall(triage)).facts[0]!;
+      expect(valid_from).toBe(system_time_start);
+      times.push(valid_from);
+      await committed(trajectory.erase(hers));
+    }
+    expect(times).toEqual([...new Set(times)].sort());
+    expect((await store.selfCheck?.()) ?? []).toEqual([]);
+    await store.close();
+  });
 
   test('an erased answer is never asked or stored again, and its use is an error', async () => {
     const { store, trajectory, asked, vote, text } = await ward(newPlace());

@@ -64,7 +64,7 @@ describe('an erased value is evicted', () => {
     expect(await everything(store)).not.toContain('David');
   });
 
-  test('by a stale process, which reloads and erases newer writes too', async () => {
+  test('by a stale process: it reloads and erases newer writes too', async () => {
     const { store, trajectory, act } = await openWard();
     await act('admit', 'p1', { name: 'David' });
     const other = await reopened(store);
@@ -90,7 +90,7 @@ describe('an erased value is evicted', () => {
     expect(dropped).toBe(1);
   });
 
-  test('also where the same was written again, which changed nothing', async () => {
+  test('also where the same was written again without a change', async () => {
     const { store, trajectory, act } = await openWard();
     for (let i = 0; i < 2; i++) await act('admit', 'p1', { name: 'David' });
     await act('admit', 'p1', { name: 5 });

@@ -101,7 +101,7 @@ describe.each([
     await expectSound(store);
   }
 
-  test('by its parent disappears from the open child, which continues', async () => {
+  test('by its parent disappears from the open child, and the child continues', async () => {
     const { store, parent, child, start } = await delegated();
     const ruling = await parent.erase({ entries: [start], reason: 'x', writ: officer });
     expect(ruling.ruling).toBe('committed');

@@ -322,7 +322,7 @@ describe('an erasure', () => {
     await expectSound(store, trajectory, 9);
   });
 
-  test('is left alone by a branch, which has erased values too', async () => {
+  test('is left alone by a branch that has erased values too', async () => {
     const { store, trajectory, act } = await openWard();
     const admitted = await act('admit', 'p1', { name: 'David' });
     const assize = runtimeOver(store, [ward]);

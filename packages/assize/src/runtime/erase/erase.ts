@@ -155,8 +155,8 @@ export class Erasures {
 
   /**
    * The rest of an erasure after an entry has erased a part. Undefined if another writer has
-   * changed one of its partitions since the search, which must then be repeated. Writes to the
-   * trajectory itself show in its length.
+   * changed one of its partitions since the search: then search again. Writes to the trajectory
+   * itself show in its length.
    */
   async #remaining(found: FoundValues): Promise<FoundValues | undefined> {
     const { store } = this.#writer.context;

@@ -241,8 +241,8 @@ function namingOf(payload: Payload): {
 }
 
 /**
- * The names of a proposal: its key, which the transaction's name determines, and its id, by which
- * its approval is named.
+ * The names of a proposal: its key (from the transaction's name) and its id (it names its
+ * approval).
  */
 function namesOf(payload: Payload): readonly Hash[] {
   const of = payload.kind === 'pending_approval' ? payload.proposal : payload;

@@ -289,7 +289,8 @@ export class MemorySearch {
       const name = this.#names.get(hash)!;
       return !this.#left.some((row) => isOf(name, row) && row.branch === name.branch);
     });
-    // A value that was written later is found by the value it copied, which is erased after it.
+    // A value that was written later is found by the value it copied. The copied value is erased
+    // after it.
     const written = this.#written.chosen.map(([hash, seq]) => [hash, { seq, rank: -seq }] as const);
     const named = names.map(([hash, seq]) => [hash, { seq, rank: RANK.names }] as const);
     return new Map([...written, ...this.#chosen, ...named]);
@@ -386,7 +387,7 @@ export class MemorySearch {
     );
   }
 
-  /** The first arguments of an amended proposal, and the difference, which has parts of both. */
+  /** The first arguments of an amended proposal, and the difference. It has parts of both. */
   async #takeAmendment(
     at: EntryPosition,
     { action, difference }: AmendmentRecord,
@@ -498,7 +499,7 @@ export class MemorySearch {
     const { space, subject, predicate, text } = (query ?? {}) as Partial<
       Record<keyof PartitionName | 'text', Json>
     >;
-    // All words: a name may have only frequent words, which a search ignores next to other words.
+    // All words: a name may have only frequent words. A search ignores those next to other words.
     const words = everyWordOf(typeof text === 'string' ? text : '');
     const says = (said: string): boolean => {
       const all = wordsOf(said);

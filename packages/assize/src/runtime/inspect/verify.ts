@@ -25,7 +25,7 @@ export interface VerifyOptions {
   /** Maximum number of threads. Default 2; 1 uses only this thread. */
   readonly threads?: number;
   /**
-   * The public keys of which one signs the first entry of each trajectory. A change of the key
+   * One of these public keys must sign the first entry of each trajectory. A change of the key
    * leads to another. Default: any key, or none.
    */
   readonly entryKeys?: readonly string[];
@@ -43,8 +43,8 @@ const VERIFY_OPTIONS = arg.options<VerifyOptions>({
 /** Below this number of entries a second thread is not worth its start. */
 const WORTH_A_THREAD = 20_000;
 /**
- * More than a store can have: the last seq of a trajectory was changed by hand, which the replay
- * soon finds.
+ * More than a store can have: the last seq of a trajectory was changed by hand. The replay soon
+ * finds that.
  */
 const ENTRIES_MAX = 2 ** 31 - 1;
 

@@ -161,7 +161,7 @@ export class LinkReader {
     await this.#ofArguments(entry, proposal.action.name, proposal.action.args, found);
     await this.#ofDelta(entry, proposal.action.name, proposal.delta, found);
     await this.#ofObservations(entry, found);
-    // The rows of a proposal that is not approved yet are no facts.
+    // The rows of a proposal that is not approved yet are not facts.
     found.rows.length = 0;
   }
 

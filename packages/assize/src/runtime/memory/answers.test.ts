@@ -341,7 +341,7 @@ describe('answers', () => {
 
   test.each([
     ['elects another', (answers: any[], winner: string) => Object.assign(answers[0], { winner })],
-    ['is no answer any more', (answers: any[]) => answers.fill(null)],
+    ['is no longer an answer', (answers: any[]) => answers.fill(null)],
     ['is gone', (answers: any[]) => answers.pop()],
   ])('are copied at the call, even if one %s while the approval waits', async (_, change) => {
     const { memory, elsewhere, believed, say, electing } = await begun();
@@ -355,7 +355,7 @@ describe('answers', () => {
     expect(await believed('diagnosis')).toEqual(['cold']);
   });
 
-  test('that have a hole are none', async () => {
+  test('that have a hole are invalid', async () => {
     const { trajectory, memory, say } = await begun();
     await committed(memory.assert(about('diagnosis', 'flu')));
     const { pending } = await say(about('diagnosis', 'cold'));

@@ -9,7 +9,7 @@ const NUTS = { subject: 'p7', predicate: 'allergy', object: 'nuts', source: 'm2'
 const DRUG = { subject: 'p7', predicate: 'drug', object: 'aspirin', source: 'm2' };
 
 onClinics((begun) => {
-  test('a contested fact waits alone; the others of its message hold at once', async () => {
+  test('a contested fact waits alone; the others of its message hold immediately', async () => {
     const { memory, trajectory, store } = await begun();
     await memory.assert({ ...DIAGNOSIS, object: 'flu', source: 'm1' });
     const { rulings, leftOut } = await memory.assertEach([DIAGNOSIS, NUTS, DRUG]);

@@ -8,7 +8,7 @@ import type { Declaring } from './plan/validate.ts';
 export interface AssertedEach {
   /** One for each proposal, with the indexes of its facts. */
   readonly rulings: readonly { readonly claims: readonly number[]; readonly ruling: Ruling }[];
-  /** The invalid facts, which were not proposed, with their index. */
+  /** The invalid facts, with their index. They were not proposed. */
   readonly leftOut: readonly { readonly claim: number; readonly error: AssizeError }[];
 }
 

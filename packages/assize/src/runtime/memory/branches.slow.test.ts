@@ -761,7 +761,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await expectSound(store);
   });
 
-  test('an erasure leaves another trajectory’s question, which is erased there', async () => {
+  test('an erasure leaves another trajectory’s question to an erasure there', async () => {
     const { store, clock, memory, trajectory } = await begun(kind);
     const diagnosis = (object: string) => ({
       subject: 'p7',

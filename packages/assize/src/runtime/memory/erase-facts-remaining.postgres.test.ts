@@ -111,7 +111,7 @@ onEveryStore((stores) => {
     },
   );
 
-  near('what is said of her later begins anew', async () => {
+  near('facts of an erased subject stated later start without a past', async () => {
     const ward = await begun(stores);
     const { store, memory, trajectory } = ward;
     await told(ward);

@@ -152,8 +152,8 @@ onEveryStore((stores) => {
 
   near('what tools were given and have answered goes with what was said', async () => {
     const ward = await begun(stores);
-    // One is called before the commit, which observes its answer. The other is called last, and its
-    // answer is recorded when it settles.
+    // One is called before the commit, and the commit observes its answer. The other is called
+    // last, and its answer is recorded when it settles.
     const input = z.object({ to: z.string() });
     const look = declareTool({
       name: 'letter.look',
@@ -365,7 +365,7 @@ onEveryStore((stores) => {
         const done = step - (sent ? 0 : 1);
         // The sent batch arrives without its sender.
         await expect.poll(async () => (await entriesOf(ward)).length).toBe(done);
-        // The rest is found by the names, which are erased last; other names stay.
+        // The rest is found by the names. They are erased last; other names stay.
         const left = (await rowsOf(ward.store)).filter(({ subject }) => subject === WHO);
         expect(left.length > 0).toBe(done < steps);
 

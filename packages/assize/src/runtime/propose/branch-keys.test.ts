@@ -84,7 +84,7 @@ test('a key after the branch point is new on the branch', async () => {
   expect(bank.paid).toEqual([1, 100, 100]);
 });
 
-test('a proposal that waits in the source is ruled anew on the branch', async () => {
+test('a proposal that waits in the source gets a new ruling on the branch', async () => {
   const { source, branchOf } = await stage();
   const point = entryOf(await source.propose(pay(1, undefined)));
   const waiting = await source.propose(pay(600, 'invoice 9'));

@@ -98,7 +98,7 @@ describe.each(FAULTS)('a commit that is answered with: %s', (fault) => {
     expect(canonicalize(trajectory.state())).toBe(await soundState(store, 't'));
   });
 
-  test.each([1, 2, 3, 4, 5, 6])('the %ith, of five that are under way at once', async (n) => {
+  test.each([1, 2, 3, 4, 5, 6])('the %ith of five concurrent ones', async (n) => {
     const { store, trajectory } = await begun();
     store.plan = new Map([[n, fault]]);
     const asked = Array.from({ length: 5 }, () =>

@@ -314,7 +314,7 @@ describe('several rules over calls that escalate', () => {
     expect(bank.paid).toEqual([2_000]);
   });
 
-  test('an amendment into a rule is told to amend otherwise', async () => {
+  test('the error of an amendment into a rule says to amend it otherwise', async () => {
     const { trajectory, ask } = await asking();
     const { pending } = await ask(500);
     const by = { principal: 'boss:b', method: 'test', args: { to: 'eve', cents: 500 } };

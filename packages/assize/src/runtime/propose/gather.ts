@@ -188,7 +188,7 @@ export async function gatherForeseen(
   return gathered;
 }
 
-/** Observations that name an answer of the oracle log, which must have it. */
+/** Observations that name an answer of the oracle log. The log must have it. */
 export function observedByKey({ observations }: GatheredProposal): readonly Observation[] {
   return observations
     .map(({ unsalted }) => unsalted)

@@ -65,7 +65,7 @@ describe('the same key and intent', () => {
     ['escalated', intent('ask', { amount: 5 }, worker, { idempotencyKey: 'k' }), 'escalated'],
   ];
   test.each(intents)(
-    '%s: one entry, the same answer, at once and later',
+    '%s: one entry, the same answer, concurrently and later',
     async (_what, input, ruling) => {
       const { store, trajectory } = await begun();
       const atOnce = await Promise.all(Array.from({ length: 5 }, () => trajectory.propose(input)));
@@ -266,7 +266,7 @@ test('without a key every proposal is its own', async () => {
   expect(await soundState(store, 't')).toContain('"n":3');
 });
 
-test('a key that is none is refused', async () => {
+test('an invalid key is refused', async () => {
   const { store, trajectory } = await begun();
   for (const key of ['', 7, null, {}, [], true]) {
     expect(await codeOf(trajectory.propose(keyed(1, key as string)))).toBe('bad_intent');

@@ -33,7 +33,8 @@ export async function judgeProposal(
 }
 
 /**
- * The same on the memory of the writer, which never moves. Statements are not compared with facts.
+ * The same on the memory of the writer. That memory never moves. Statements are not compared with
+ * facts.
  */
 export async function judgeProposalHere(
   ports: ProposalPorts,
@@ -102,7 +103,7 @@ function judgingStep(
     if ('unrecorded' in decided)
       return { unrecorded: decided.unrecorded as Extract<Judgement, { ruling: 'frozen' }> };
     const { judged } = decided;
-    // A proposal that is recorded comes after the expired ones, which make room.
+    // A proposal that is recorded comes after the expired ones, because they make room.
     if (judged.verdict === 'escalated' && !expiries.hasExpired()) checkQueue(ports, gathered.writ);
     const answer = judgementOf(judged, gathered.commitPlan, writer.parts.domain, gathered.intent);
     if (judged.verdict === 'approved') judged.undo();

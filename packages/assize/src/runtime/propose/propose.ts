@@ -79,7 +79,7 @@ export class Proposals implements Proposer {
       principal: toldName(principal),
     };
     return tracer.step({ name: 'propose', facts, parent, told: toldRuling }, () => {
-      // The entries of a turn are made again from its record, which has no trace.
+      // The entries of a turn are made again from its record, and a record has no trace.
       const traceparent =
         parent ?? (turn.isTurn || !tracer.isRecorded ? undefined : tracer.traceparent());
       return this.#propose({ ...input, traceparent }, acting);
@@ -174,7 +174,7 @@ export class Proposals implements Proposer {
       : whole;
   }
 
-  /** The ruling on the proposal with a key, or the end of its approval, which `statusOf` tells. */
+  /** The ruling on the proposal with a key, or the end of its approval (from `statusOf`). */
   lastRuling(
     key: string,
     principal: string,

@@ -87,7 +87,7 @@ export async function rulingFor(
   }
 }
 
-/** The same, or the end of its approval, which `statusOf` tells. */
+/** The same, or the end of its approval (from `statusOf`). */
 export async function lastRuling(
   writer: Writer,
   key: string,

@@ -47,8 +47,8 @@ interface ProposalOptions {
   readonly observations?: readonly ObservationInput[];
   /**
    * The same key and intent are the same proposal, with the same ruling. A branch knows the keys of
-   * its source, up to its beginning. The key must not start with `transaction:` or `failure:`,
-   * which are reserved for the runtime. Default: random.
+   * its source, up to its beginning. The key must not start with `transaction:` or `failure:`:
+   * these are reserved for the runtime. Default: random.
    */
   readonly idempotencyKey?: string | undefined;
   /**
@@ -115,8 +115,8 @@ export interface GatheredObservation {
 export interface GatheredProposal {
   readonly proposalId: Hash;
   /**
-   * Set for a proposal with an idempotency key, which may be repeated. The hash, as entries have
-   * it.
+   * Set for a proposal with an idempotency key, because it may be repeated. The hash, as entries
+   * have it.
    */
   readonly keyHash: Hash | undefined;
   readonly intent: Intent;
@@ -134,7 +134,7 @@ export interface GatheredProposal {
   readonly invalidObservationName?: RuntimeError | undefined;
 }
 
-/** For values from callers, which may have any origin. */
+/** For values from callers. They may have any origin. */
 export const FOREIGN: Partial<CanonLimits> = Object.freeze({ foreign: true });
 
 /**
@@ -268,7 +268,7 @@ export function proposalIdOf(
 ): Hash {
   const { action, args, role } = intent;
   const seen = seenObservations(observations.map(({ unsalted }) => unsalted));
-  // Fields in canonical order, which serialises fastest.
+  // Fields in canonical order: it serialises fastest.
   const text = (): string =>
     plainText({
       action,
@@ -282,7 +282,7 @@ export function proposalIdOf(
   return hashText(withinEntrySize('A proposal with its observations', DEFAULT_LIMITS, text));
 }
 
-/** A proposal of a built-in action, which the runtime makes: without a key or an observation. */
+/** A proposal of a built-in action. The runtime makes it, without a key or an observation. */
 export function builtInProposal(
   trajectory: string,
   { action, args }: { readonly action: string; readonly args: object },

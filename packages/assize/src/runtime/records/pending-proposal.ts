@@ -87,7 +87,7 @@ export function requestersOf(
   return [...holders, ...tokenMakersIn(observations)];
 }
 
-/** The approvers, each with the time of the approval, which is in every entry of a valid chain. */
+/** The approvers, each with the time of the approval. Every entry of a valid chain has a time. */
 function approvedSoFar(pending: PendingPayload): Pick<PendingProposal, 'approvals' | 'approvedBy'> {
   const { needed, given } = approvalsOf(pending);
   return {

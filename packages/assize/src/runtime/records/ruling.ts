@@ -326,7 +326,7 @@ export function rulingFrom(row: EntryRow, payload: Payload): Ruling {
   );
 }
 
-/** The ruling with the misfits of the arguments, which the entry has as a text only. */
+/** The ruling with the misfits of the arguments. The entry has them as a text only. */
 export function withFindings(
   ruling: Ruling,
   domain: Domain,

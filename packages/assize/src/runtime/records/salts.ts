@@ -31,7 +31,7 @@ export function positionedSalts(random: Random, ...place: readonly string[]): Sa
 /**
  * The randomness for repeated adjudications on one head, after a read or a foreign change. Each
  * repetition draws the same values. So the number of repetitions does not show in the entry, and a
- * replay, which reads at other times, makes the same entry.
+ * replay that reads at other times makes the same entry.
  */
 export class SaltSource implements Random {
   readonly #random: Random;

@@ -101,7 +101,7 @@ export function readSeenCalls(
   );
 }
 
-/** The same for a rejection, which names no effects. @throws as `readCalls` */
+/** The same for a rejection. Rejections name no effects. @throws as `readCalls` */
 export async function readRefusedCalls(
   entry: EntryPosition,
   calls: Stored | undefined,

@@ -233,7 +233,7 @@ describe('a sink that says when to try again', () => {
   });
 
   test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, '9' as never])(
-    '%o is no time',
+    '%o as a time counts as 0',
     async (afterMs) => {
       expect(await pausesAfter(afterMs, 120_000)).toEqual(await pausesAfter(0, 120_000));
     },

@@ -237,7 +237,7 @@ onEveryStore((stores) => {
     await Promise.all([first, made]);
   });
 
-  test('a decision that was asked for before, and has not begun, is not taken', async () => {
+  test('a decision requested before that has not started is not taken', async () => {
     const store: Store = await stores.newPlace().open();
     const sink = new OutsideSink('blind');
     let isDead = true;

@@ -147,7 +147,7 @@ test('a transaction’s own reservation is available to its commit', async () =>
 test.each([
   ['less than nothing', () => ({ usd: -1 })],
   ['a part of one', () => ({ usd: 0.5 })],
-  ['what is no number', () => ({ usd: Number.NaN })],
+  ['a value that is not a number', () => ({ usd: Number.NaN })],
   ['a text', () => ({ usd: '2' })],
   ['nothing of a unit', () => ({ usd: null })],
   ['a promise', async () => ({ usd: 2 })],
@@ -258,7 +258,7 @@ test('K branches reserve K times, and compensations of losers are spent', async 
       return 1;
     }),
   );
-  // Each costs 2, of which one is spent in the end; three reservations of 5 and a fourth exceed 20.
+  // Each costs 2, and one is spent in the end; three reservations of 5 and a fourth exceed 20.
   expect(tried).toEqual([false, false, false, true]);
   expect(bank.log).toEqual(['do a', 'do b', 'do c', 'undo c', 'undo a']);
   expect(await made.left()).toBe(20 - 2 - 5 - 5);
@@ -426,7 +426,7 @@ test('a cost stays reserved until compensation, and is not spent without one', a
 });
 
 test.each([
-  ['of which the answer was lost is booked', () => new Error('the line went dead'), 'in_doubt', 7],
+  ['whose answer was lost is booked', () => new Error('the line went dead'), 'in_doubt', 7],
   [
     'which was refused, and done by hand, is not',
     () => new DidNothing('no', { final: true }),
@@ -528,7 +528,7 @@ test('a cost is booked under a writ without other use that was revoked earlier',
   expect(await listWrits(copy, 't')).toEqual(listed);
 });
 
-test('after foreign spending a cost is booked once, as far as the budget goes', async () => {
+test('after foreign spending a cost is booked once, up to the budget', async () => {
   const made = await world(10);
   const { store, writ } = made;
   const acted = act(made, async (tx) => {
@@ -563,7 +563,7 @@ test.each<[string, object]>([
       reads: ['bank:a'],
     },
   ],
-  ['acts at once', {}],
+  ['acts immediately', {}],
   ['is held', { class: { reversibility: 'with_cost', delivery: 'buffered', sink: 'keyed' } }],
 ])('a tool that %s is asked for each cost once, so charge and record agree', async (_, change) => {
   const asked = { cost: 0, undoCost: 0 };

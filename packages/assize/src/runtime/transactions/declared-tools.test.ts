@@ -114,12 +114,12 @@ test('a tool that is wrongly declared is refused by name', () => {
 });
 
 test.each<[string, object, string]>([
-  ['scopes that are none', { writes: () => null }, 'must return a list'],
+  ['invalid scopes', { writes: () => null }, 'must return a list'],
   ['one scope', { writes: () => 'x:1' }, 'must return a list'],
   ['no scope, though it writes', { writes: () => [] }, 'must return at least one scope'],
   ['scopes that are not told', { reads: () => JSON.parse('') }, 'its reads function failed'],
-  ['scopes that are told later', { writes: async () => ['x:1'] }, 'must return a list'],
-  ['what is no scope', { writes: () => [7] }, 'not a scope'],
+  ['scopes that come later', { writes: async () => ['x:1'] }, 'must return a list'],
+  ['a value that is not a scope', { writes: () => [7] }, 'not a scope'],
   [
     'a schema that takes its time',
     { input: z.string().refine(async () => true) },

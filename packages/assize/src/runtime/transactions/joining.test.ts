@@ -116,7 +116,7 @@ describe('several callers that find the membership lost', () => {
       entry: (id) => store.resolve(id),
       proposeOnFailure: async () => undefined,
       ledgerWriterOf: () => {
-        throw new Error('nothing is told here');
+        throw new Error('no ledger writer is used here');
       },
     });
     const first = await effects.engine({});
@@ -130,7 +130,7 @@ describe('several callers that find the membership lost', () => {
     return { effects, first, memberships };
   }
 
-  test('at once, one joins again, and all have that', async () => {
+  test('concurrently: one joins again, and all have that', async () => {
     const { effects, first, memberships } = await stage();
     const all = await Promise.all([
       effects.engine({}),

@@ -65,7 +65,7 @@ const WAYS: readonly [
   calls: readonly string[],
   begin: (tx: Transaction) => unknown,
 ][] = [
-  ['a call that acts at once', ['reversible.externalised'], (tx) => acts(tx)],
+  ['a call that acts immediately', ['reversible.externalised'], (tx) => acts(tx)],
   ['one that is held', ['reversible.buffered'], (tx) => holds(tx)],
   ['one that reads', ['look'], (tx) => tx.call('look', {})],
   [

@@ -343,7 +343,7 @@ describe('a second one is refused', () => {
     await verified();
   });
 
-  test('and one that did not come to be planned is none', async () => {
+  test('and one that was not planned does not count', async () => {
     const plan = (input: { what: string }) => {
       if (input.what === 'bad') throw new Error('no such button');
       return null;
@@ -506,7 +506,7 @@ test.each<[string, object, string]>([
     { class: { reversibility: 'irreversible', delivery: 'buffered', sink: 'keyed' } },
     'only an irreversible, externalised tool',
   ],
-  ['what is no name', { channel: 'a b' }, 'a counselor kind'],
+  ['an invalid name', { channel: 'a b' }, 'a counselor kind'],
   ['whoever it is', { channel: 'any' }, 'a counselor kind'],
 ])('a channel of %s is refused', (_, change, why) => {
   const spec = {

@@ -306,7 +306,7 @@ describe('a released claim', () => {
     });
   });
 
-  test('is kept where an effect needs it, or where it is none', async () => {
+  test('is kept if an effect needs it or if it is not a claim', async () => {
     const { trajectory, cells, all } = await stage();
     await trajectory.transaction(all, async (tx) => {
       await tx.call('cell.set', { name: 'x', to: 7 });
@@ -378,7 +378,7 @@ describe('an optimistic read', () => {
         await tx.nested((part) => part.call('cell.put', { name: 'x', to }));
       },
     ],
-  ])('and acted on by the same transaction is no stale read: %s', async (_, body) => {
+  ])('and acted on by the same transaction is not a stale read: %s', async (_, body) => {
     const { trajectory, cells, all } = await stage();
     const add = async (tx: Transaction): Promise<void> => {
       const to = (await tx.call('cell.get', { name: 'x' })) + 1;

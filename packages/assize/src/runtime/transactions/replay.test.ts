@@ -10,7 +10,7 @@ import {
   ledgerWithEffects,
 } from '../../../../../tests/support/tools/ledger-with-effects.ts';
 
-test('effects are in the ledger, which verifies and replays without tool calls', async () => {
+test('effects are in the ledger; it verifies and replays without tool calls', async () => {
   const { store, sink } = await ledgerWithEffects();
   expect(sink.log.map(({ what }) => what)).toEqual(['plain', 'asked']);
   expect(await verifyTrajectory(new Replayer(store), 't')).toMatchObject({ valid: true, open: 1 });

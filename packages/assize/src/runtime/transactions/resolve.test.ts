@@ -175,7 +175,7 @@ function toldAfter(
 }
 
 const WHEN = [
-  ['at once', false],
+  ['immediately', false],
   ['after a restart', true],
 ] as const;
 
@@ -291,10 +291,10 @@ describe('the resolution of an effect', () => {
 
   test.each<[string, Partial<EffectResolution>, string]>([
     ['no transaction of that epoch', { epoch: 99 }, 'wrong_state'],
-    ['an epoch that is none', { epoch: 0 }, 'bad_resolution'],
+    ['an invalid epoch', { epoch: 0 }, 'bad_resolution'],
     ['no effect of that number', { n: 1 }, 'not_found'],
-    ['a number that is none', { n: -1 }, 'bad_resolution'],
-    ['a decision that is none', { as: 'gone' as never }, 'bad_resolution'],
+    ['an invalid number', { n: -1 }, 'bad_resolution'],
+    ['an invalid decision', { as: 'gone' as never }, 'bad_resolution'],
     ['nobody', { by: ' ' }, 'bad_resolution'],
     ['somebody whose name can’t be written', { by: 'ops \ud800' }, 'bad_resolution'],
     ['no evidence', { evidence: undefined as never }, 'bad_resolution'],
@@ -302,8 +302,8 @@ describe('the resolution of an effect', () => {
     ['evidence of spaces', { evidence: '  ' }, 'bad_resolution'],
     ['evidence without members', { evidence: {} }, 'bad_resolution'],
     ['evidence that is null', { evidence: null }, 'bad_resolution'],
-    ['evidence that is no data', { evidence: (() => 1) as never }, 'bad_resolution'],
-    ['a confirmation that is none', { confirm: 'yes' as never }, 'bad_resolution'],
+    ['evidence that is not data', { evidence: (() => 1) as never }, 'bad_resolution'],
+    ['an invalid confirmation', { confirm: 'yes' as never }, 'bad_resolution'],
     ['no confirmation of what may happen twice', { as: 'retry' }, 'needs_confirmation'],
   ])('is refused with %s, and nothing is changed', async (_, change, reason) => {
     const { at, left } = await doubt();

@@ -200,7 +200,7 @@ async function slow() {
   return { ...(await stage({ isLeft: false, through })), goOn, seen };
 }
 
-test('no opening waits for the log, which is read once for joint openings', async () => {
+test('no opening waits for the log; joint openings read it once', async () => {
   const { store, opener, goOn, seen } = await slow();
   const setup = runtimeOver(store, [tally]);
   const names = Array.from({ length: 20 }, (_, i) => `t${i}`);

@@ -25,7 +25,7 @@ interface StepAt {
   readonly at: 'r' | 's';
 }
 
-/** The caller: the transaction itself or one of its branches, which share its claims. */
+/** The caller: the transaction itself or one of its branches. Branches share its claims. */
 type By = 'itself' | 'a branch';
 
 async function stage({
@@ -213,7 +213,7 @@ describe('the claim of a call that failed before it accessed the scope', () => {
 });
 
 // A release takes effect some time after its call.
-test.each(['awaited', 'at once', 'after a call'] as const)(
+test.each(['awaited', 'together', 'after a call'] as const)(
   'in shared mode nothing acts under a released claim: %s',
   async (order) => {
     const { seen, run } = await stage({ shared: true });
@@ -222,7 +222,7 @@ test.each(['awaited', 'at once', 'after a call'] as const)(
       const made =
         order === 'awaited'
           ? [tx.call('act', {})]
-          : order === 'at once'
+          : order === 'together'
             ? [tx.release(PLACE), tx.call('act', {})]
             : [tx.call('act', {}), tx.release(PLACE)];
       return (await Promise.allSettled(made)).map((each) =>
@@ -233,9 +233,7 @@ test.each(['awaited', 'at once', 'after a call'] as const)(
     const [{ value }] = await Promise.all([old, young]);
     const refused = 'scope_exceeded';
     expect(value).toEqual(
-      { awaited: [refused], 'at once': ['done', refused], 'after a call': ['done', refused] }[
-        order
-      ],
+      { awaited: [refused], together: ['done', refused], 'after a call': ['done', refused] }[order],
     );
     expect(seen.most).toBe(1);
   },

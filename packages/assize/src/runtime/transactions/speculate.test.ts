@@ -208,7 +208,7 @@ describe('speculation', () => {
     for (const what of ['beside', 'and more', 'inside']) expect(sink.times('do', what)).toBe(1);
   });
 
-  test('at one place only one branch acts at once', async () => {
+  test('at one place one branch acts at a time', async () => {
     const { trajectory, sink } = await stage();
     await trajectory.transaction(all, async (tx) => {
       const same = (what: string) => async (one: any) => {
@@ -249,8 +249,8 @@ describe('speculation', () => {
   });
 
   test.each<[string, unknown, unknown]>([
-    ['that are none', undefined, () => 0],
-    ['of which one is none', [branch('a'), 'b'], () => 0],
+    ['of an invalid form', undefined, () => 0],
+    ['with an element that is not a branch', [branch('a'), 'b'], () => 0],
     ['among which nobody chooses', [branch('a')], undefined],
   ])('branches %s are refused before any is tried', async (_, branches, choose) => {
     const { trajectory, sink } = await stage();
@@ -319,7 +319,7 @@ describe('speculation', () => {
       expect(places.get('x')).toBe('mine');
     });
 
-    test('no effect runs after a failed compensation, which may be retried later', async () => {
+    test('no effect runs after a failed compensation that may be retried later', async () => {
       const { places, tools } = shelf();
       places.set('x', 'stuck');
       const { trajectory, assize } = await stage(undefined, 'keyed', tools);

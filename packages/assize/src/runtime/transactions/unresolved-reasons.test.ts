@@ -80,10 +80,10 @@ const ERRORS: [string, unknown, string | undefined][] = [
     Object.assign(new Error('no'), { why: 'secret' }),
     undefined,
   ],
-  ['what is no error', SECRET, undefined],
+  ['a value that is not an error', SECRET, undefined],
   ...['', 'Card', '4111', SECRET, 'a'.repeat(65), 'a b', `a\n`].map(
     (why): [string, unknown, undefined] => [
-      `a word that is none: ${JSON.stringify(why)}`,
+      `an invalid word: ${JSON.stringify(why)}`,
       new NoAnswer('no', { why }),
       undefined,
     ],

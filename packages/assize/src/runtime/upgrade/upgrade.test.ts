@@ -471,7 +471,7 @@ describe('what waits', () => {
     await sound([v1, next]);
   });
 
-  test('is told by a dry run', async () => {
+  test('is reported by a dry run', async () => {
     expect(await upgrade(doubled, { migrate: () => {}, dryRun: true })).toMatchObject({
       closed: [{ id: pending }],
     });

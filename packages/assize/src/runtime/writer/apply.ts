@@ -4,10 +4,11 @@ import type { SliceUpdates } from './listeners/subscriptions.ts';
 import type { TrajectoryState } from './ports.ts';
 
 /**
- * The in-memory changes that accompany an entry, besides the changes that follow from its payload.
+ * The in-memory changes that accompany an entry, other than the changes that follow from its
+ * payload.
  */
 export interface Moves {
-  /** The adjudicated change of the state, which memory has already. */
+  /** The adjudicated change of the state. Memory has it already. */
   readonly change?: AdjudicatedChange | undefined;
   /** The planned changes of facts. */
   readonly facts?: { accept(entryId: Hash): readonly FactWrite[] } | undefined;
@@ -34,7 +35,7 @@ export interface AppliedEntry {
     readonly rows: readonly [EntryRow, ...EntryRow[]];
     readonly facts: readonly FactWrite[] | undefined;
     readonly sliceUpdates: SliceUpdates;
-    /** The host's clock, which the store checks. */
+    /** The host's clock. The store checks it. */
     readonly clock: BatchClock | undefined;
     readonly undelayed?: true;
     /** The pending proposal that the entry resolves. */

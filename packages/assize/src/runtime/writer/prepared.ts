@@ -24,7 +24,7 @@ export interface PreparedCommit<Answer> {
   readonly facts?: readonly FactWrite[] | undefined;
   /** The questions about facts that the batch asks. */
   readonly asked?: OpenQuestions | undefined;
-  /** The host's clock, which the store checks. */
+  /** The host's clock. The store checks it. */
   readonly clock?: BatchClock | undefined;
   /** The store's refusal of the clock leads to another attempt at the store's time. */
   readonly undelayed?: true;

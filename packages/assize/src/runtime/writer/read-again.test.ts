@@ -65,7 +65,7 @@ function pendingOf(ruling: Ruling): string {
   return ruling.pending;
 }
 
-test('an approval finds what another process has put up', async () => {
+test('an approval finds a proposal that another process has submitted', async () => {
   const pending = pendingOf(await other.propose(ask()));
   const approved = await meanwhile(() => trajectory.approvals.approve(pending, doctor));
   expect(approved).toMatchObject({ ruling: 'committed' });

@@ -110,7 +110,7 @@ test('a plan is made again if another caller reads memory again meanwhile', asyn
   expect([answer, log]).toEqual(['a', ['plan', 'plan', 'commit']]);
 });
 
-test('an error of an append in a plan is thrown at once', async () => {
+test('an error of an append in a plan is thrown immediately', async () => {
   const { as, writer, log } = writerThat([], [true]);
   writer.isAppendError = () => true;
   const attempt = untilCommitted(as, () => {
@@ -166,7 +166,7 @@ test.each(['plan', 'rule', 'read'])(
   },
 );
 
-test('an error that is not of the package is thrown at once', async () => {
+test('an error that is not of the package is thrown immediately', async () => {
   const { as, log } = writerThat([], [true]);
   const rule = () => {
     throw new TypeError('a fault of the domain');

@@ -27,7 +27,7 @@ export interface Unrecorded<Answer> {
   readonly unrecorded: Answer;
 }
 
-/** The synchronous ruling as a step, which waits for another step that holds the writer. */
+/** The synchronous ruling as a step. It waits for another step that holds the writer. */
 export function whenFree<Answer>(writer: Writer, rule: () => Ruled<Answer>): RulingStep<Answer> {
   return () => {
     const { busy } = writer;

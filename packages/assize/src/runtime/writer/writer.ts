@@ -106,7 +106,7 @@ export class Writer {
   }
 
   /**
-   * The same for an entry that no clock may delay, which `apply` marks as `undelayed`. After the
+   * The same for an entry that no clock may delay (`apply` marks it as `undelayed`). After the
    * store has refused the clock, the store's time replaces a later reading.
    */
   undelayedNow(): Instant {

@@ -73,7 +73,7 @@ export interface Archivable {
    * @throws the errors of `archiveEntries`; StoreError `archive_not_named`
    */
   archiveEntries(options: ArchiveOptions): Promise<ArchiveReport>;
-  /** The record of the archive in the database. Undefined if no run has begun. */
+  /** The record of the archive in the database. Undefined if no run has started. */
   archiveState(): Promise<ArchiveState | undefined>;
 }
 
@@ -242,8 +242,8 @@ async function rowsOf(store: LogStore, from: number, count: number): Promise<Ent
 }
 
 /**
- * The entries are the leaves of a full subtree, which the checkpoint's root commits to: a proof for
- * its first leaf, with the hashes inside the subtree made from the entries themselves.
+ * The entries are the leaves of a full subtree, and the checkpoint's root commits to it: a proof
+ * for its first leaf, with the hashes inside the subtree made from the entries themselves.
  */
 async function requireInCheckpoint(
   store: LogStore,

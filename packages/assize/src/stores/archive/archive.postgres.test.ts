@@ -176,7 +176,7 @@ onEveryDatabase((stores) => {
       expect(archived.files()).toEqual(names);
     });
 
-    test('goes on from its last segment, and keeps what it is told to keep', async () => {
+    test('goes on from its last segment, and keeps the requested entries', async () => {
       const archived = new Archived(stores);
       await archived.fill();
       const before = await archived.answers();

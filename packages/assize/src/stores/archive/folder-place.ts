@@ -30,8 +30,8 @@ export class FolderPlace implements ArchivePlace {
   }
 
   async write(name: string, bytes: Uint8Array): Promise<void> {
-    // The file has its name only when it is complete. A crash leaves at most a draft, which nothing
-    // reads, and which `remove` deletes. No other writer has the same name.
+    // The file has its name only when it is complete. A crash leaves at most a draft. Nothing reads
+    // it, and `remove` deletes it. No other writer has the same name.
     const draft = this.#draftOf(name);
     try {
       await this.#makeFolder();

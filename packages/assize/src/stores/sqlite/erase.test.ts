@@ -214,7 +214,7 @@ test('bytes that a reader used in the WAL go when the store is closed early', as
   expect(await checked(path)).toEqual([]);
 });
 
-/** The findings of a read-only store, which resumes no work. */
+/** The findings of a read-only store. It resumes no work. */
 async function checked(path: string): Promise<string[]> {
   const store = await openSqlite({ path, mode: 'readonly' });
   try {
@@ -335,7 +335,7 @@ test.each([
 const SHORTEN = 'PRAGMA wal_checkpoint(TRUNCATE)';
 
 test.each([
-  ['the file is to be written anew', ['VACUUM', SHORTEN]],
+  ['the file is to be rewritten', ['VACUUM', SHORTEN]],
   ['the WAL is to be cut', [SHORTEN]],
 ])('without space to truncate the WAL either, when %s, the store continues', async (_, without) => {
   const path = newPath();

@@ -164,7 +164,7 @@ test('the index queue caches the data that indexing needs, up to a limit', async
   await store.close();
 });
 
-test('the index queue keeps no rows alive, which may outnumber indexed ones', async () => {
+test('the index queue keeps no rows alive: they may outnumber indexed ones', async () => {
   const db = new DatabaseSync(':memory:');
   migrate(db);
   const writer = new TextWriter(db);
@@ -268,7 +268,7 @@ test('each queued word is looked up once in the search words, however many', asy
   await store.close();
 });
 
-describe('of many changes no more wait to be indexed than are indexed at once', () => {
+describe('at most one batch of many changes waits to be indexed', () => {
   /** Returns a function that counts the queued changes in the file. */
   async function opened(name: string) {
     const path = join(folder, `${name}.db`);
@@ -339,7 +339,7 @@ describe('of many changes no more wait to be indexed than are indexed at once', 
     await close();
   });
 
-  test('also after a failure, which is not retried before the next commit', async () => {
+  test('also after a failure; it is not retried before the next commit', async () => {
     const { db, put, close, waiting, fewWait } = await opened('locked');
     expect(await put(PART)).toEqual(COMMITTED);
     // The flush now waits for the lock, after the callers were answered.

@@ -147,7 +147,7 @@ describe('where there is no file', () => {
     expect(file.readUInt32BE(60)).toBe(SCHEMA_VERSION);
   });
 
-  test('of many that create at once, all get the same whole store', async () => {
+  test('all of many concurrent creators get the same whole store', async () => {
     const path = join(newFolder(), 'ledger.db');
     const stores = await Promise.all(Array.from({ length: 8 }, () => openSqlite({ path })));
     const row = entryAfter(undefined, 't');
@@ -178,12 +178,12 @@ describe('where there is no file', () => {
     },
   );
 
-  test.each(['', ':memory:', 'a\0b', '\ud800'])('%j is no path', async (path) => {
+  test.each(['', ':memory:', 'a\0b', '\ud800'])('%j is not a path', async (path) => {
     await expect(openSqlite({ path })).rejects.toMatchObject({ code: 'store_invalid_input' });
   });
 
   test.each([{ mode: 'write' }, { durability: 'fast' }, { durability: 'OFF; --' }])(
-    '%j is no option',
+    '%j is not an option',
     async (option) => {
       const folder = newFolder();
       const opening = openSqlite({ path: join(folder, 'ledger.db'), ...(option as object) });
@@ -393,7 +393,7 @@ describe('damaged files', () => {
     await expect(reading).rejects.toMatchObject({ code: 'store_corrupt' });
   });
 
-  test('a store cut short, which no WAL makes whole', async () => {
+  test('a store cut short is not made whole by a WAL', async () => {
     const path = await newStore();
     truncateSync(path, 4_096);
     await expect(openSqlite({ path })).rejects.toMatchObject({ code: 'store_corrupt' });
@@ -401,7 +401,7 @@ describe('damaged files', () => {
 
   test('a store that crashed during a checkpoint opens, and is complete', async () => {
     // The first page contains the final size of the file. A checkpoint writes the first page before
-    // the last pages, which are still in the WAL.
+    // the last pages. Those are still in the WAL.
     const path = await newStore();
     const { size } = statSync(path);
     const before = await openSqlite({ path });

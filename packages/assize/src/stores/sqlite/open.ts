@@ -48,8 +48,8 @@ export const LOCK_TIMEOUT_MS = 5_000;
  * (`LedgerStore.scrub`).
  *
  * A reader sees a consistent store while another process writes. It can leave an empty `-wal` and a
- * `-shm` next to the file, which the next writer removes. In a read-only folder the reader opens
- * the file as it is, and no process may start to write during the read.
+ * `-shm` next to the file. The next writer removes them. In a read-only folder the reader opens the
+ * file as it is, and no process may start to write during the read.
  *
  * With `vectors: 'sqlite-vec'` the function loads the extension from the package before it opens
  * the file. It never loads another extension.
@@ -203,7 +203,7 @@ function connect<T>(
   const settle = (db: DatabaseSync): T => {
     if (extension !== undefined) loadSqliteVec(db, extension);
     db.exec(SETTINGS);
-    // Checked again, now including the WAL, which can hold a newer mark than the file.
+    // Checked again, now including the WAL: it can hold a newer mark than the file.
     checkMark(path, readMark(db), mode);
     if (mode !== 'readonly') {
       prepareToWrite(db, path, durability);

@@ -45,7 +45,7 @@ export interface Connection {
   /** The files of a connection that writes. */
   readonly files: OpenFiles | undefined;
   /**
-   * The result of `make` for one more connection, which only reads. The function closes the
+   * The result of `make` for one more connection that only reads. The function closes the
    * connection if `make` throws.
    */
   readonly another: <T>(make: (db: DatabaseSync) => T) => T;
@@ -225,7 +225,7 @@ export class SqliteStore
       this.#rows.db.prepare('PRAGMA data_version').get()?.['data_version'];
     let seen = await this.#rows.read(version);
     const look = async (): Promise<void> => {
-      // Undefined if it cannot be read now. What was missed meanwhile is told when it can.
+      // Undefined if it cannot be read now. Later reads report what was missed.
       const now = await (async () => this.#rows.read(version))().catch(() => undefined);
       if (!this.#following.has(look)) return;
       if (now !== undefined && now !== seen) listener({ kind: 'missed' });

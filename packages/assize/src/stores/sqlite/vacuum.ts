@@ -3,8 +3,8 @@ import { fileUrl } from './connection/file.ts';
 import { whenUnlocked } from './connection/retry.ts';
 
 /**
- * Rewrites the file without its free pages, which gives their space back to the disk. Other
- * processes read meanwhile, and their writes wait. This thread does nothing else.
+ * Rewrites the file without its free pages, so that the disk gets their space back. Other processes
+ * read meanwhile, and their writes wait. This thread does nothing else.
  *
  * @throws SQLite's error; StoreError `store_locked`
  */

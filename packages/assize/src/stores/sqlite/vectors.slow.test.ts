@@ -218,7 +218,7 @@ test('only a store that needs the package loads it; the error has its name', () 
   });
 });
 
-test('a way to compare vectors that is none is refused', async () => {
+test('an unknown way to compare vectors is refused', async () => {
   for (const vectors of ['vec', '', 7, null])
     await expect(openSqlite({ path: newPath(), vectors: vectors as never })).rejects.toMatchObject({
       code: 'store_invalid_input',

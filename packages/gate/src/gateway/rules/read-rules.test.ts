@@ -58,7 +58,7 @@ describe('a fault has file, line, column and a remedy', () => {
       'id: a\ntools:\n  bank/pay: { present: { titel: Pay, fields: { cents: { money: EUX } } } }\n',
       [
         'assize.yaml:3:26: /tools/bank~1pay/present/titel is not a known name here; correct or remove it.',
-        'assize.yaml:3:64: /tools/bank~1pay/present/fields/cents/money is no currency of ISO 4217; write one such as EUR, or the argument that has it.',
+        'assize.yaml:3:64: /tools/bank~1pay/present/fields/cents/money is not a currency of ISO 4217; write one such as EUR, or the argument that has it.',
       ],
     ],
     [

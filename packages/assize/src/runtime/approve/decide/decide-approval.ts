@@ -136,7 +136,7 @@ export function runApproved(
 
 /**
  * The difference if a proposal that reserved only its changes would now do something else. Other
- * freezes leave no such difference, and a missing authority is none: it stays an error.
+ * freezes leave no such difference. A missing authority does not count: it stays an error.
  */
 function conflictOf(
   { freeze }: Domain,
@@ -152,7 +152,7 @@ function conflictOf(
 // A pending proposal books the cost that it was submitted with. The cost of the tools' earlier
 // reads was paid then, and is recorded only there.
 
-/** The authority, which must afford the submitted cost too. */
+/** The authority. It must afford the submitted cost too. */
 export function withSubmittedCost(
   authority: Authority,
   acting: CommitPlan | undefined,

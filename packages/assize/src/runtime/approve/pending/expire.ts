@@ -36,8 +36,8 @@ export class Expiries {
 
   /**
    * Records a group of expired proposals in one batch: the freeze of the whole state, then the
-   * earliest expiries. Concurrent callers wait for the same batch. Later callers record the rest,
-   * which freezes nothing meanwhile.
+   * earliest expiries. Concurrent callers wait for the same batch. Later callers record the rest.
+   * It freezes nothing meanwhile.
    */
   recordSomeExpired(): Promise<void> {
     this.#recording ??= this.#recordSome().finally(() => {

@@ -113,7 +113,7 @@ describe('an approval that expires on a quiet trajectory', () => {
     expect(await expiries(store, 'a')).toEqual(['00:20']);
   });
 
-  test('is recorded after a failure of the store, which is reported once', async () => {
+  test('is recorded after a failure of the store that is reported once', async () => {
     const store = new MemoryStore();
     let isDown = false;
     const failing = new Proxy(store, {

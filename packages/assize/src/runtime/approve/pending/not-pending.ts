@@ -84,7 +84,7 @@ function approvalProgress(id: string, end: PendingOutcome | undefined): string {
   if (end === undefined)
     return `No proposal ${id} is pending: it was resolved earlier, or never submitted. Pass the id that a ruling returned as \`pending\``;
   if ('now' in end)
-    return `Another approver has approved ${id}, which needs ${end.approvals} approvals: the proposal is now pending as ${end.now}`;
+    return `Another approver has approved ${id}. It needs ${end.approvals} approvals and is now pending as ${end.now}`;
   const { kind, counselor } = end.payload;
   if (isSettlement(end.payload))
     return `The effect ${id} is no longer pending: it was resolved in ${end.by}`;

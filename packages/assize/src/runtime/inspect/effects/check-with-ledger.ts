@@ -213,8 +213,8 @@ async function differencesIn(
 }
 
 /**
- * Texts that a transaction of that trajectory names. Empty if it cannot be read, which another
- * check reports.
+ * Texts that a transaction of that trajectory names. Empty if it cannot be read: another check
+ * reports that.
  */
 async function textsAt(
   store: Store,

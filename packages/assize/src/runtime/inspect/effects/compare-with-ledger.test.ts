@@ -112,7 +112,7 @@ test('an impossible state is one difference, with its entry', () => {
   ]);
 });
 
-test('a commit of which nothing was to be named has to be looked up', () => {
+test('a commit that has nothing to name must be looked up', () => {
   expect(compared([], [{ ...COMMITTED, planned: [] } as LogRecord], true).unknown).toEqual({
     epoch: 1,
     entry: COMMIT,

@@ -74,7 +74,7 @@ export class LedgerEffects {
   /** No entry follows a final answer, so later outcomes of effects are in the log alone. */
   isAnswered = false;
 
-  /** Approximate number of effects of the chain, which determines its memory. */
+  /** Approximate number of effects of the chain. It determines its memory. */
   get size(): number {
     let size = this.waiting.size + this.erasures.size;
     for (const { effects } of this.commits.values()) size += effects.size;

@@ -135,7 +135,7 @@ test('why something is undone is said', async () => {
   expect(listed).not.toHaveProperty('entry');
 });
 
-test('a store without an effect log is refused, and so is a query that is none', async () => {
+test('a store without an effect log is refused, and so is an invalid query', async () => {
   const { leaseEffects: _, ...rest } = Object.fromEntries(
     ['leaseEffects', 'head', 'commit'].map((name) => [name, () => undefined]),
   );

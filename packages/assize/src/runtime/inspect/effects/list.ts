@@ -86,7 +86,7 @@ export interface EffectNeeds {
    */
   readonly tools: readonly string[];
   /**
-   * For a transaction with a permanently failed effect: the domain of its trajectory, which decides
+   * For a transaction with a permanently failed effect: the domain of its trajectory. It decides
    * the next commit.
    */
   readonly domain?: DomainRef;
@@ -146,7 +146,7 @@ async function needsOf(
   return { tools: [...tools].sort(), ...(domain !== undefined && { domain }) };
 }
 
-/** Undefined if the trajectory cannot be read, which other commands report. */
+/** Undefined if the trajectory cannot be read: other commands report that. */
 async function domainOf(trajectoryId: string, store: LedgerStore): Promise<DomainRef | undefined> {
   const [first] = await store.entries(trajectoryId, { from: 0, limit: 1 });
   try {

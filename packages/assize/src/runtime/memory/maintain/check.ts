@@ -62,7 +62,7 @@ export interface CheckMemoryOptions {
   /** Called with the number of entries read, and the total. */
   readonly onProgress?: (done: number, total: number) => void;
   /**
-   * Trajectories of which only this number of entries is read, because the following entries do not
+   * Trajectories with the number of entries that is read, because the following entries do not
    * verify.
    */
   readonly readOnly?: ReadonlyMap<string, number>;

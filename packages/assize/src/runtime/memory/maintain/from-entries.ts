@@ -11,7 +11,7 @@ import {
 } from '#ledger';
 import { RuntimeError } from '../../errors.ts';
 
-/** Approximate number of entries in memory at once, over all trajectories. */
+/** Approximate number of entries in memory at a time, over all trajectories. */
 const ROWS_AT_ONCE = 20_000;
 const PAGE_MIN = 10;
 const PAGE_MAX = 1_000;
@@ -115,7 +115,7 @@ function placeOf({
   return `${version} ${names.hash}`;
 }
 
-/** Without the names of the partition, which may be sensitive. */
+/** Without the names of the partition: they may be sensitive. */
 function invalid({ names, version }: FactWrite, what: string): RuntimeError {
   return new RuntimeError(
     'invalid_ledger',

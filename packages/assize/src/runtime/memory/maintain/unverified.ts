@@ -11,7 +11,7 @@ import {
   type TrajectoryInfo,
 } from '#ledger';
 
-/** A change of a partition that was not compared, as far as its entry describes it. */
+/** A change of a partition that was not compared, as its entry describes it. */
 interface UnverifiedChange {
   readonly version: number;
   readonly latest: Instant;
@@ -30,9 +30,9 @@ export interface ReadPosition {
 const PAGE = 1_000;
 
 /**
- * The possible changes of partitions by unread entries, which do not verify or follow an entry that
- * does not. An entry that hashes to its id shows its changes. Any other entry may have changed each
- * partition once.
+ * The possible changes of partitions by unread entries: those that do not verify or follow an entry
+ * that does not. An entry that hashes to its id shows its changes. Any other entry may have changed
+ * each partition once.
  */
 export class UnverifiedChanges {
   readonly #changes: Map<Hash, UnverifiedChange[]> = new Map();

@@ -102,7 +102,7 @@ function takeFrom(objects: Map<string, OpenSet<FactVersion>>, row: FactVersion):
 }
 
 /**
- * The row as a plan has it, without store-only columns. In canonical order, which halves the time
+ * The row as a plan has it, without store-only columns. In canonical order. This halves the time
  * for the text of a witness.
  */
 export function orderedRow(row: FactVersion): FactRow {

@@ -19,7 +19,7 @@ import { OpenRows } from './open-rows.ts';
 /** Number of partitions with cached open rows. Further ones cost only a read each. */
 const PARTITIONS_MAX = 8_192;
 
-/** Cached claims per partition once the store has them, besides the most recently looked up. */
+/** Cached claims per partition once the store has them, beyond the most recently looked up. */
 const CLAIMS_MAX = 1_000;
 
 /** A cached partition: the store's rows, and the changes accepted since. */
@@ -218,9 +218,9 @@ export class PartitionCache {
   }
 
   /**
-   * Compares with the store: the partition has changed, or an open row was erased, which the
-   * version of a branch's partition does not show. It is then read again. Changes in flight are
-   * compared by the store itself. `line`: as in `read`.
+   * Compares with the store: the partition has changed, or an open row was erased (the version of a
+   * branch's partition does not show that). It is then read again. Changes in flight are compared
+   * by the store itself. `line`: as in `read`.
    */
   async compare(name: PartitionName, line: VisibilityChain): Promise<void> {
     const key = keyOf(name);

@@ -133,7 +133,7 @@ export class BeliefPlanner {
         (name) => this.#partitions.whenIdle(name, senderOf(sayer)) ?? [],
       );
       if (awaited.length > 0) return needs(async () => void (await Promise.all(awaited)));
-      // Before claims get their ids, which is most of the work for many statements.
+      // Before claims get their ids: that is most of the work for many statements.
       const unknown = names.filter((name) => this.#partitions.get(name, []) === undefined);
       if (unknown.length > 0)
         return needs(() =>

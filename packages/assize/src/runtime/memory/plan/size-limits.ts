@@ -8,8 +8,8 @@ import type { InheritedPartition } from './partition-cache.ts';
 // question is asked and before anything is written.
 
 /**
- * Characters available for fact changes in an entry, which has 1,048,576 bytes and also needs room
- * for the rest of the proposal.
+ * Characters available for fact changes in an entry. An entry has 1,048,576 bytes and also needs
+ * room for the rest of the proposal.
  */
 const ENTRY_CHARACTERS_MAX = 1_000_000;
 /** Changes with fewer rows are not measured. */
@@ -51,8 +51,8 @@ function mostOf(plan: Plan | QuestionPlan): number {
 }
 
 /**
- * Characters of the rows that a branch's partition inherits, which its first change records in
- * full; 0 if it inherits nothing.
+ * Characters of the rows that a branch's partition inherits. Its first change records them in full.
+ * 0 if it inherits nothing.
  *
  * @throws MemoryError `too_much_inherited` if no entry holds them
  */

@@ -169,7 +169,7 @@ function startOf(saying: ClaimStatement): string | undefined {
   return saying.verb === 'change' ? saying.from : saying.valid?.from;
 }
 
-/** The version of each changed partition, which its claims have as their position. */
+/** The version of each changed partition. Its claims have it as their position. */
 async function versionsIn(
   row: EntryRow,
   { delta }: CommitPayload,

@@ -26,15 +26,15 @@ export const INSTANT_MADE = 'Pass a `Date`, a text with an offset, or a day such
 /** The declaration of the predicates. */
 export type Declaring = Pick<Domain, 'name' | 'memory'>;
 
-/** A caller's input, which may not be type-checked, with the memory's own fields. */
+/** A caller's input (perhaps not type-checked) with the memory's own fields. */
 type UncheckedStatement = Readonly<Record<string, unknown>> & Pick<MemoryStatement, 'verb'>;
 
 /**
- * A caller's statement in the memory's form. Refuses invalid statements with the codes of the pure
- * layer, which would refuse them too: invalid texts, confidences, periods, predicates and
- * strategies, and unknown members. As a proposal it would be a recorded rejection, and the ledger
- * would keep the caller's mistyped data permanently. Checks that depend on the rest of a batch, on
- * the current facts or on the time are left to the ruling. `argument` is the caller's name for it.
+ * A caller's statement in the memory's form. Refuses what the pure layer would refuse, with the
+ * same codes: invalid texts, confidences, periods, predicates and strategies, and unknown members.
+ * As a proposal it would be a recorded rejection, and the ledger would keep the caller's mistyped
+ * data permanently. Checks that depend on the rest of a batch, on the current facts or on the time
+ * are left to the ruling. `argument` is the caller's name for it.
  *
  * @throws MemoryError `bad_text`, `bad_confidence`, `no_instant`, `empty_period`,
  * `reversed_period`, `unknown_predicate`, `unknown_strategy`, `strategy_not_allowed`; ArgumentError
@@ -154,8 +154,8 @@ function requireTexts(said: UncheckedStatement, argument: string): void {
 }
 
 /**
- * Whether a text fits every text schema, without running the schemas, which is slower and repeated
- * by the kernel.
+ * Whether a text fits every text schema. The schemas are not run: that is slower, and the kernel
+ * repeats it.
  */
 function isPlain(text: unknown): boolean {
   return typeof text === 'string' && text.length <= 512 && /^[ -~]+$/.test(text);
@@ -170,7 +170,7 @@ function requireConfidence({ confidence }: UncheckedStatement, argument: string)
   throw statementError(
     'bad_confidence',
     argument,
-    'must be a number from 0 to 1, or left out, which is 1',
+    'must be a number from 0 to 1; leave it out for 1',
   );
 }
 
@@ -227,7 +227,7 @@ function requireStamp(
   );
 }
 
-/** A missing end is open, as far as this can be checked without a clock. */
+/** Without a clock, a missing end counts as open. */
 function requirePeriod(said: UncheckedStatement, argument: string): void {
   if (said.verb === 'withdraw') return;
   if (said.verb === 'change') {

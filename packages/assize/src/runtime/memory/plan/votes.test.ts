@@ -15,7 +15,7 @@ const question: Question = {
   members: ['one', 'two'].map((claim) => ({ claim, object: claim, confidence: 1, rows: [] })),
 };
 
-test('a vote belongs to one θ and policy version; a change of either asks anew', async () => {
+test('a vote belongs to one θ and policy version; changing either asks again', async () => {
   const store = await openStore('memory:');
   const oracle = createOracle({ store, clock: new HandClock(), mode: 'record' });
   let asked = 0;

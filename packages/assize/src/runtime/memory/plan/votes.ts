@@ -18,7 +18,7 @@ import { RuntimeError } from '../../errors.ts';
  * Decides contradictions of predicates that declare `rule`. A vote is recorded in the oracle log
  * before it counts, under the memory's space, the question's hash and the policy. The same question
  * is never asked twice under the same policy, by any caller. Changed facts make another question,
- * which is asked again. Invalid votes are recorded too, without their content, and listed by
+ * and that is asked again. Invalid votes are recorded too, without their content, and listed by
  * `attemptsOf`: the judge threw, named a claim that is not a member, took too long, or answered
  * after another vote.
  *
@@ -30,8 +30,8 @@ export interface Judge {
   /** The parameters of the judge; other parameters are another judge. Default: unknown. */
   readonly theta?: Theta;
   /**
-   * The version of the judge's policy, which witnesses name. Another version is asked again, as
-   * no vote counts for a policy that did not give it.
+   * The version of the judge's policy. Witnesses name it. Another version is asked again, as no
+   * vote counts for a policy that did not give it.
    */
   readonly policy?: string;
   /**
@@ -110,7 +110,7 @@ export class Votes {
   }
 
   /**
-   * After an erasure of the answer, a new statement makes a new question, which names the erasing
+   * After an erasure of the answer, a new statement makes a new question that names the erasing
    * entry.
    */
   async #consulted(asking: OracleVote): Promise<OracleAnswer> {

@@ -86,8 +86,8 @@ async function submittedAt({ seq, resolves }: PendingPayload, store: LedgerStore
 }
 
 /**
- * The withdrawn source of a pending statement of facts, which can therefore only be rejected.
- * Undefined also for an action of a domain, whose facts only the domain can derive.
+ * The withdrawn source of a pending statement of facts. Such a proposal can only be rejected.
+ * Undefined also for an action of a domain: only the domain can derive its facts.
  */
 export async function withdrawnSourceOf(
   pending: PendingPayload,

@@ -91,7 +91,7 @@ describe('a paged read under concurrent changes', () => {
     expect(store.asked.map(({ after }) => after?.fact_id)).toEqual([undefined, 'b999']);
   });
 
-  test('is read at once where no more is wanted', async () => {
+  test('is read in one request if no more is wanted', async () => {
     const { store } = await begun();
     for (const most of [1, 1_500, 1_501]) {
       store.asked = [];

@@ -296,7 +296,7 @@ function byCodePoints(a: string, b: string): number {
   return a === b ? 0 : Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
-/** The row without store-only columns, and without its memory, which may not be the reader's. */
+/** The row without store-only columns, and without its memory: it may not be the reader's. */
 export function rowOf({ content: _, branch: __, ...row }: FactVersion): FactRow {
   return row as FactRow;
 }

@@ -146,8 +146,8 @@ export class VisibilityChains {
     const latest = addMicros(at, AHEAD_MICROS);
     const near = changes.map(([, time]) => time).filter((time) => time <= latest);
     const until = [above?.until ?? at, ...near].reduce(maxInstant, at);
-    // Partitions that were ahead where the source starts may not be ahead any more. They are then
-    // visible as far as all others.
+    // Partitions that were ahead where the source starts may no longer be ahead. They are then
+    // visible like all others.
     const ahead = new Map([...(above?.lateChanges ?? [])].filter(([, one]) => one.until > until));
     for (const [partition, time] of changes) {
       const name = time > until ? await this.#nameOf(partition) : undefined;

@@ -105,8 +105,8 @@ export class Attempt {
   }
 
   /**
-   * The last call in the queue of calls that execute immediately, which run in order; each plan
-   * sees the earlier ones. Undefined if the queue is empty.
+   * The last call in the queue of calls that execute immediately. They run in order; each plan sees
+   * the earlier ones. Undefined if the queue is empty.
    */
   get last(): Promise<void> | undefined {
     return this.#last;

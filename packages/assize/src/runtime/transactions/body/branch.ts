@@ -44,7 +44,7 @@ interface ClaimedCall {
 /** A call that executed immediately, and the key under which it would be repeated. */
 interface ExecutedCall extends ClaimedCall {
   readonly n: number;
-  /** The answer. Undefined if it was too long, which was reported to the body. */
+  /** The answer. Undefined if it was too long and that was reported to the body. */
   readonly answer: Json | undefined;
   readonly costs: Costs;
   readonly next: string;
@@ -213,8 +213,8 @@ export class Branch {
   }
 
   /**
-   * The started calls of this branch and of its undecided branches, which the body may not have
-   * awaited.
+   * The started calls of this branch and of its undecided branches. The body may not have awaited
+   * them.
    */
   get allStarted(): readonly number[] {
     return [...this.started, ...[...this.#tried].flatMap((branch) => branch.allStarted)];

@@ -394,7 +394,7 @@ function prepare(
   const { name } = tool;
   const sort = tool.class!;
   const { isRepeated, name: transaction } = context;
-  // Fields in canonical order, which serialises fastest.
+  // Fields in canonical order: it serialises fastest.
   const made = {
     ...(answer === undefined ? {} : { answer }),
     claims: claimTexts(claims),

@@ -3,7 +3,7 @@ import type { EffectStore, Hash } from '#ledger';
 import type { PreparedCall } from '../log/call-record.ts';
 import type { OpenedTransaction } from './opened-transaction.ts';
 
-/** The keys of a transaction's calls, which its attempts share, and their generations. */
+/** The keys of a transaction's calls, shared by its attempts, and their generations. */
 export class IdempotencyKeys {
   readonly #store: EffectStore;
   readonly #options: Pick<OpenedTransaction, 'root' | 'name' | 'isRepeated'>;

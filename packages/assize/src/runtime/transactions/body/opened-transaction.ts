@@ -97,7 +97,7 @@ export function startTransaction(
 ): Promise<StartedTransaction> | StartedTransaction {
   let given: Promise<StartedTransaction> | StartedTransaction | undefined;
   const made = limit.run(() => {
-    // Members in canonical order, which serialises fastest.
+    // Members in canonical order: it serialises fastest.
     const body = {
       after,
       claims: claimTexts(claims),

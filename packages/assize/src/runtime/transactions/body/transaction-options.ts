@@ -87,7 +87,7 @@ export function checkedOptions(given: TransactionOptions, body: unknown): Checke
     throw badIntent('a transaction must have options with a writ');
   if (typeof body !== 'function')
     throw badIntent('a transaction must have a body: a function that receives the transaction');
-  // Includes inherited options, which are read like own ones.
+  // Includes inherited options: they are read like own ones.
   for (const option in given)
     if (!(OPTIONS as ReadonlySet<string>).has(option))
       throw badIntent(

@@ -53,12 +53,11 @@ export class Transaction<D extends Domain = any> {
   }
 
   /**
-   * Uses a tool, which the caller gives itself, with a typed input, or by name. A read returns its
-   * value. A call that executes immediately returns its result. A
-   * call that is buffered until the commit returns the result that its tool predicts; irreversible
-   * calls are buffered where possible. A call that can be neither compensated nor buffered (the
-   * pivot) runs after approval of the proposal, after all other effects. A transaction has at most
-   * one pivot.
+   * Uses a tool, given itself with a typed input, or by name. A read returns its value. A call that
+   * executes immediately returns its result. A call that is buffered until the commit returns the
+   * result that its tool predicts; irreversible calls are buffered where possible. A call that can
+   * be neither compensated nor buffered (the pivot) runs after approval of the proposal, after all
+   * other effects. A transaction has at most one pivot.
    *
    * The body must await the call before it returns. Otherwise the body is refused (`not_awaited`)
    * and aborted, also if the call itself was refused and the body has not seen the refusal. If the
@@ -80,7 +79,7 @@ export class Transaction<D extends Domain = any> {
     }
   }
 
-  /** Detects an invalid call before any wait, as far as possible. */
+  /** Detects an invalid call before any wait, where possible. */
   #admitted(name: string, given: unknown): Promise<unknown> {
     const branch = this.#branch;
     const attempt = this.#attempt;
@@ -134,7 +133,7 @@ export class Transaction<D extends Domain = any> {
   }
 
   /**
-   * Claims more scopes for later calls, also for calls in the same tick, which wait for this claim.
+   * Claims more scopes for later calls, also for calls in the same tick. They wait for this claim.
    * The claim waits for earlier calls that are not yet checked; if names are resolved, until their
    * turn. A tool or resolver that awaits the claim there deadlocks until the deadline.
    * @throws EffectError `stale` if a younger transaction has already acted there,

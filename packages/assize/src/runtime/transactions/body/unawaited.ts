@@ -16,7 +16,7 @@ export class UnawaitedCalls {
   readonly #limit: Pick<TimeLimit, 'heartbeat'>;
   #hasReturned = false;
 
-  /** `limit`: the limit of the body, which is notified of each activity. */
+  /** `limit`: the limit of the body. It is notified of each activity. */
   constructor(limit: Pick<TimeLimit, 'heartbeat'>) {
     this.#limit = limit;
   }

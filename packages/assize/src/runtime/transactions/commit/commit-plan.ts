@@ -41,7 +41,7 @@ export function pendingPlanOf(
   return { ...acting, effects: all.map(({ effect }) => named(effect)), blobs: blobsOf(all) };
 }
 
-/** Fields in canonical order, as in the payload, which serialises fastest. */
+/** Fields in canonical order, as in the payload: it serialises fastest. */
 function named({ key, payload }: LoggedEffect): CommitPlan['effects'][number] {
   return { effect: payload, id: key };
 }
@@ -80,7 +80,7 @@ async function resolvedCall(
   if (tool?.class === undefined)
     throw new EffectError(
       'unknown_tool',
-      `The action calls ${call.tool}, which is no changing tool of the runtime. Open the runtime with that tool.`,
+      `The action calls ${call.tool}, but the runtime has no changing tool of that name. Open the runtime with that tool.`,
     );
   const input = call.input as Json;
   if (plainText(tool.parse(input)) !== plainText(input))

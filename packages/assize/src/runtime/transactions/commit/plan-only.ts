@@ -47,8 +47,8 @@ export async function planOnly(
 }
 
 /**
- * The same for the recorded calls of a pending proposal, which were authorised when it was
- * submitted. Undefined without calls.
+ * The same for the recorded calls of a pending proposal, authorised when it was submitted.
+ * Undefined without calls.
  *
  * @throws RuntimeError `erased`, `bad_argument`; EffectError `unknown_tool`, `stale`
  */

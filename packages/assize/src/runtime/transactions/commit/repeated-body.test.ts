@@ -77,7 +77,7 @@ const BUFFERED = 'irreversible.buffered';
 const ACTED = 'reversible.externalised';
 const CONFLICT = { code: 'idempotency_conflict', evidence: { name: 'invoice-7' } };
 
-/** A read, a call that executes at once, a call that waits for the commit, and a proposal. */
+/** A read, a call that executes immediately, a call that waits for the commit, and a proposal. */
 const body =
   ({ read = 'r', acted = 'a', held = 'b', cents = 40 }) =>
   async (tx: Transaction) => {

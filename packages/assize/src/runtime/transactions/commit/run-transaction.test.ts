@@ -240,7 +240,7 @@ describe('a transaction', () => {
       { ruling: { ruling: 'rejected' } },
     ],
     [
-      'its action is none',
+      'its action is unknown',
       (tx: any) => tx.propose({ ...COUNT, action: 'fly' }),
       { ruling: { ruling: 'rejected' } },
     ],
@@ -307,7 +307,7 @@ describe('a transaction', () => {
   });
 
   test.each<[string, TransactionOptions, (tx: any) => unknown, string]>([
-    ['a tool that is none', { writ }, (tx) => tx.call('fly', {}), 'unknown_tool'],
+    ['an unknown tool', { writ }, (tx) => tx.call('fly', {}), 'unknown_tool'],
     [
       'an input that does not fit',
       { writ },
@@ -338,8 +338,8 @@ describe('a transaction', () => {
       (tx) => tx.call('reversible.externalised', { what: 'x' }),
       'not_authorised',
     ],
-    ['a claim that is no scope', { writ, writes: ['a//b'] }, () => undefined, 'bad_argument'],
-    ['a deadline that is none', { writ, deadlineMs: 0 }, () => undefined, 'bad_intent'],
+    ['a claim that is not a scope', { writ, writes: ['a//b'] }, () => undefined, 'bad_argument'],
+    ['an invalid deadline', { writ, deadlineMs: 0 }, () => undefined, 'bad_intent'],
     ['a name that is empty', { writ, name: '' }, () => undefined, 'bad_intent'],
   ])('refuses %s, and does nothing', async (_, options, body, code) => {
     const { trajectory, sink } = await stage();

@@ -335,7 +335,7 @@ export function pivotOf({ name, spec: { channel } }: Tool): Pivot {
   return channel === undefined ? { tool: name } : { tool: name, channel };
 }
 
-/** The error; `too_much` for a size limit, which the caller of tools does not know. */
+/** The error; `too_much` for a size limit that the caller of tools does not know. */
 export function failedToPropose(error: unknown): unknown {
   if (!isInstance(error, CanonError) || error.code !== 'too_large') return error;
   return new EffectError(

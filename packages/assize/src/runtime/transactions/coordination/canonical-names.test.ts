@@ -234,7 +234,7 @@ describe('a resolver', () => {
   test.each<[string, () => any]>([
     ['that throws', () => Promise.reject(new Error('the directory is down'))],
     ['that gives nothing', () => []],
-    ['that gives what is no scope', () => 'x:../y'],
+    ['that gives a value that is not a scope', () => 'x:../y'],
     ['whose names have others', () => `x:${names.push(0)}`],
     ['that does not answer', () => new Promise(() => undefined)],
   ])('%s keeps a transaction from everything', async (_, broken) => {

@@ -491,9 +491,8 @@ export class TransactionEngine {
   }
 
   /**
-   * Resolves when all abandoned transactions have advanced as far as this process can take them.
-   * Includes those of processes that still run. `only`: the epoch of the one transaction to
-   * recover.
+   * Resolves when this process can advance no abandoned transaction further. Includes those of
+   * processes that still run. `only`: the epoch of the one transaction to recover.
    *
    * @throws the close error, or the reason why recovery stopped
    */
@@ -505,10 +504,7 @@ export class TransactionEngine {
     this.ports.leaving.throwIfAborted();
   }
 
-  /**
-   * Resolves when abandoned transactions have advanced as far as possible and the ledger is
-   * settled.
-   */
+  /** Resolves when no abandoned transaction can advance further and the ledger is settled. */
   async drained(): Promise<void> {
     while (this.#inFlight.size > 0) await Promise.all(this.#inFlight);
     await this.recorded();
@@ -560,7 +556,7 @@ export class TransactionEngine {
 
   /**
    * Advances a transaction without a body. Calls `isLookedAt` when the log has been read and a
-   * step, which can take long, is about to run.
+   * step, perhaps a long one, is about to run.
    */
   async #resumeFromLog(epoch: number, isLookedAt: () => void): Promise<void> {
     if (this.#isLeaving) return this.#park(epoch, true);

@@ -84,7 +84,7 @@ export interface EngineOptions {
 
 /**
  * `derived`: conflicting transactions act in the order of their epochs
- * (docs/decisions/015-effect-order.md). `none`: they act as they arrive, which loses updates. Use
+ * (docs/decisions/015-effect-order.md). `none`: they act as they arrive, and updates are lost. Use
  * `none` only for experiments that measure the frontier.
  */
 export type Frontier = 'derived' | 'none';
@@ -229,7 +229,7 @@ export class TransactionEngines {
   /**
    * Starts to resume abandoned transactions of a trajectory, if this process has their tools and is
    * otherwise idle. Only `close` waits for it. In exclusive mode, the holder resumes all abandoned
-   * transactions. Never fails: an obstacle also fails the next transaction, which reports it.
+   * transactions. Never fails: an obstacle also fails the next transaction, and that reports it.
    */
   resumeAbandoned(trajectoryId: string): void {
     if (this.#hasPlace || this.#isClosed || this.tools.size === 0) return;
@@ -377,8 +377,8 @@ export class TransactionEngines {
   }
 
   /**
-   * Stops uncommitted transactions, waits until they are compensated and committed ones are done as
-   * far as possible, and releases the lease. Pending requests for the lease are rejected. Without
+   * Stops uncommitted transactions, waits until they are compensated and committed ones are done
+   * where possible, and releases the lease. Pending requests for the lease are rejected. Without
    * `recover`, abandoned transactions only finish their current step and stay abandoned. After
    * `withinMs` the lease ends with everything that is still active, and the next owner of the lease
    * resumes it from the log. Returns the calls without an answer then.

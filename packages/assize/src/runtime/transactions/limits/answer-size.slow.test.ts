@@ -86,7 +86,7 @@ describe.each<Sink>(['keyed', 'queryable', 'blind'])(
       },
     );
 
-    test('may be ignored by the body, which continues without it', async () => {
+    test('may be ignored by the body, and the body continues without it', async () => {
       const { trajectory, all, assize, log } = await staged(sort, 'externalised', LONG[0]![1]);
       const made = await trajectory.transaction({ ...all, name: 'order' }, async (tx) => {
         expect(await codeOf(tx.call('box.put', {}))).toBe('too_much');
@@ -142,7 +142,7 @@ describe.each<Sink>(['keyed', 'queryable', 'blind'])(
 
 test('a recovery that repeats a call with shared lists as its answer ends', async () => {
   let repeated = 0;
-  // Each answer is looked through, which takes long. Other tests end at each step.
+  // Each answer is looked through, and that takes long. Other tests end at each step.
   for (let endAt = 2; ; endAt += 2) {
     const { isDead, left, log } = await crashed(endAt, () => sharedLists(DOUBLINGS), 'keyed');
     expect(log).not.toContain('taken by another answer');

@@ -128,7 +128,7 @@ export function answerOf(tool: string, answer: unknown): Json {
   }
 }
 
-/** The error for the body, which does not receive the answer of an executed call. */
+/** The error for a body that does not receive the answer of an executed call. */
 export function tooLong(tool: string, key: string): EffectError {
   return new EffectError(
     'too_much',

@@ -42,7 +42,7 @@ async function refusedWith(
   return { assize, run, pauses, calls: () => calls };
 }
 
-describe('a transaction that is begun anew because a tool did nothing', () => {
+describe('a transaction that is retried because a tool did nothing', () => {
   test('pauses longer each time', async () => {
     const at = await refusedWith(undefined, 3);
     expect(await at.run()).toMatchObject({ ruling: { ruling: 'committed' }, effects: 'settled' });
@@ -81,7 +81,7 @@ describe('a transaction that is begun anew because a tool did nothing', () => {
     await at.assize.close();
   });
 
-  test('is begun anew as often as it may be, where the tool asks for no time', async () => {
+  test('is retried as often as it may be, if the tool asks for no time', async () => {
     const at = await refusedWith(undefined, 6);
     expect(await at.run({ deadlineMs: 5_000, retries: 6 })).toMatchObject({ effects: 'settled' });
     expect(at.pauses.slice(-2)).toEqual([

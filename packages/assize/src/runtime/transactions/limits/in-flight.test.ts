@@ -35,7 +35,7 @@ async function turnsOf(
 }
 
 describe('waiting transactions start', () => {
-  test('with nothing in flight, all do at once', async () => {
+  test('with nothing in flight, all do immediately', async () => {
     expect(await turnsOf(new InFlight(), 5)).toEqual([0, 0, 0, 0, 0]);
   });
 

@@ -18,9 +18,9 @@ export interface OpenCall {
 
 /**
  * Tool calls in flight. Transactions that start while answers are expected do so one per turn of
- * the event loop, in request order. A start takes long compared with the step after an answer,
- * which mostly makes the next call. So tools run while other transactions compute, and transactions
- * that were answered together do not stay in step. Without calls in flight there is no wait, and
+ * the event loop, in request order. A start takes long compared with the step after an answer: that
+ * mostly makes the next call. So tools run while other transactions compute, and transactions that
+ * were answered together do not stay in step. Without calls in flight there is no wait, and
  * transactions that start together are written together.
  */
 export class InFlight {

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers';
 
 /**
  * A time limit from its creation, for waits and computation. The timer starts with the first wait.
- * The creator of a limit ends it, which removes its timer. A running timer keeps the process alive,
+ * The creator of a limit ends it, and with it its timer. A running timer keeps the process alive,
  * so that a caller that waits without success is notified.
  *
  * A limit can also detect idleness: then it expires without activity for some time, except during
@@ -65,7 +65,7 @@ export class TimeLimit {
       const tooLate = (): void => reject(late(signal.reason));
       this.#over = heeds === undefined ? tooLate : () => void setImmediate(tooLate);
       if (signal.aborted) this.#over();
-      // Not passed to `resolve`, which would wait for the promise without a limit.
+      // Not passed to `resolve`: it would wait for the promise without a limit.
       Promise.resolve(made).then(
         (value) => {
           if (!signal.aborted) resolve(value);
@@ -101,8 +101,8 @@ export class TimeLimit {
   }
 
   /**
-   * Starts a wait for other transactions, which have their own limits. Until `resume`, the wait
-   * does not count as idle.
+   * Starts a wait for other transactions. They have their own limits. Until `resume`, the wait does
+   * not count as idle.
    */
   pause(): void {
     this.#waits++;

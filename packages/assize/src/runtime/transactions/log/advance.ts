@@ -341,7 +341,7 @@ export class TransactionRun implements UndoBudgetHolder {
     return this.#log.withUnsent([this.#committing(entry, planned)], keys, blobsOf(planned));
   }
 
-  /** Asks queryable sinks before the due calls, which a copy of the store may have made. */
+  /** Asks queryable sinks before the due calls, because a copy of the store may have made them. */
   askFirst(): void {
     this.#calls.askFirst();
   }
@@ -354,7 +354,7 @@ export class TransactionRun implements UndoBudgetHolder {
 
   #committing(entry: Hash, planned: readonly PreparedCall[]): LogRecord {
     const effects = planned.map(({ effect }) => effect);
-    // Fields in canonical order, which serialises fastest.
+    // Fields in canonical order: it serialises fastest.
     return this.#hasOnFailure
       ? { entry, is: 'committed', on_failure: true, planned: effects }
       : { entry, is: 'committed', planned: effects };
@@ -472,8 +472,8 @@ export class TransactionRun implements UndoBudgetHolder {
   }
 
   /**
-   * All effects are compensated: proposes the `onFailure` action, which ends the transaction.
-   * Returns undefined if the transaction continues.
+   * All effects are compensated: proposes the `onFailure` action that ends the transaction. Returns
+   * undefined if the transaction continues.
    */
   async #answerFailure(): Promise<
     'needs_human' | 'missing_dependency' | 'retry_later' | undefined
@@ -654,7 +654,7 @@ function isActing(step: Step): boolean {
   return step.do !== 'log' || step.record.is === 'applying' || step.record.is === 'undoing';
 }
 
-/** Fields in canonical order, which serialises fastest. */
+/** Fields in canonical order: it serialises fastest. */
 function intended({ branch, class: sort, key, payload, tool, undo_cost }: LoggedEffect): LogRecord {
   const record = { class: sort, is: 'intended', key, payload, tool } as const;
   const told = branch === undefined ? record : { branch, ...record };

@@ -58,7 +58,7 @@ export function batchWith(
 ): readonly number[] | undefined {
   const { effects } = calls.log.state;
   const isOfIt = (each: number): boolean => DUE[how].has(effects[each]!.phase);
-  // Includes unresolved effects, which may belong to the batch.
+  // Includes unresolved effects that may belong to the batch.
   const counts = (each: number): boolean => isOfIt(each) || isUnresolved(effects[each]!.phase);
   const isUnknown = calls.effects.some(
     ({ tool }, each) => counts(each) && !calls.ports.tools.has(tool),

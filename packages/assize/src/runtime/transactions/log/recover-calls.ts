@@ -26,7 +26,7 @@ export function afterCrash(known: KnownTransaction, tools: ReadonlyMap<string, T
     (all, _, n) => (waits(n) ? all : perhapsUndone(all, n)),
     known.state,
   );
-  // A copy of this store may have made a call at a queryable sink, which can tell.
+  // A copy of this store may have made a call at a queryable sink. The sink can tell.
   const perhaps = known.state.effects.flatMap(({ phase, class: kind }, n) =>
     phase === 'due' && (kind.sink === 'queryable' || !isLoggedFirst(kind)) && !waits(n) ? [n] : [],
   );

@@ -54,7 +54,7 @@ export class StagedWrites {
     for (const [at, open] of this.#open ?? []) await open.replay?.(wantedAt(at), call);
   }
 
-  /** Hands the staged writes to the caller, which commits them and so ends them. */
+  /** Hands the staged writes to the caller. The caller commits them and so ends them. */
   take(at: object): StagedTransaction | undefined {
     const open = this.#open?.get(at);
     this.#open?.delete(at);

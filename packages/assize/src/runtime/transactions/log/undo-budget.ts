@@ -32,8 +32,8 @@ interface Counted {
 type Sums = Map<string, Map<string, number>>;
 
 /**
- * The possible compensation cost of effects of active transactions in this process, which no other
- * call may spend (docs/decisions/016-effect-outcomes.md). A transaction is included from its first
+ * The possible compensation cost of effects of active transactions in this process. No other call
+ * may spend it (docs/decisions/016-effect-outcomes.md). A transaction is included from its first
  * such intent or its adoption until it is settled. Each proposal and each call asks for the total,
  * and ten thousand transactions may be unresolved. So the sums are cached, and only changed
  * transactions are counted again.

@@ -42,7 +42,7 @@ async function waiting(store: MemoryStore): Promise<number> {
 
 test('submitting and checking unresolved effects reads each entry a few times', async () => {
   const store = await left();
-  for (const _ of ['who puts it up', 'who finds it put up']) {
+  for (const _ of ['who submits it', 'who finds it submitted']) {
     store.read = 0;
     const assize = runtimeOver(store, [tally], { tools: [blindTool] });
     expect((await assize.recoverEffects()).length).toBe(LEFT);

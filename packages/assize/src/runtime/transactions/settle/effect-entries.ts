@@ -93,7 +93,7 @@ export function decisionPayload(
   };
 }
 
-/** Fields in canonical order, which serialises fastest. */
+/** Fields in canonical order: it serialises fastest. */
 function settling(
   place: EntryPosition,
   parentCommit: Hash,

@@ -383,7 +383,7 @@ function settledOf(
   return effects.length === 0 ? [] : [{ commit, effects }];
 }
 
-/** The compensation cost of effects of discarded branches, which the commit does not name. */
+/** The compensation cost of effects of discarded branches. The commit does not name them. */
 function discardedOf({ effects }: EndedCommit): NonNullable<SettlementArgs['discarded']> {
   return effects.flatMap((effect) => {
     if (effect.isDiscarded !== true) return [];

@@ -124,8 +124,8 @@ class FreezeIndex implements OpenApprovalListener {
 }
 
 /**
- * Cached by pending payload, which never changes. After contention a writer continues a copied
- * chain, which starts with all its open approvals. The cache does not keep a domain alive.
+ * Cached by pending payload, because that never changes. After contention a writer continues a
+ * copied chain that starts with all its open approvals. The cache does not keep a domain alive.
  */
 const known: WeakMap<Domain, WeakMap<PendingPayload, Freeze>> = new WeakMap();
 
@@ -156,7 +156,7 @@ function freezesOf({ open }: Chain, domain: Domain): FreezeIndex {
 
 /**
  * The ruling for an intent that an open approval blocks, according to footprints; undefined if none
- * does. Under `reserve` only the changes decide, which are known after adjudication. `but`: the
+ * does. Under `reserve` only the changes decide. They are known after adjudication. `but`: the
  * approval that the intent resolves, if it is an amendment.
  */
 export function frozenFor(
@@ -185,8 +185,8 @@ export function frozenFor(
 }
 
 /**
- * Same, by the reads of the rules, which are known after adjudication. `judgedBy` is called
- * only if a proposal is pending.
+ * Same, by the reads of the rules. They are known after adjudication. `judgedBy` is called only if
+ * a proposal is pending.
  */
 export function frozenByRules(
   chain: Chain,

@@ -435,7 +435,7 @@ describe('reservations', () => {
     expect(applied).toBe(1);
   });
 
-  test('are not those of a branch, which goes on without what waits', async () => {
+  test('are not those of a branch: it goes on without what waits', async () => {
     const { trajectory, assize } = await opened();
     await claim(trajectory, 'base', 0);
     const base = trajectory.head;

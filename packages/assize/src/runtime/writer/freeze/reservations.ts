@@ -88,7 +88,7 @@ export class Reservations {
     return unread.length > 0 ? needs(() => this.#readAll(unread)) : reservations;
   }
 
-  /** After an erasure, which may have erased values of open approvals. */
+  /** After an erasure. It may have erased values of open approvals. */
   forget(): void {
     this.#read = new WeakMap();
     this.#places = new WeakMap();
@@ -121,7 +121,7 @@ export class Reservations {
     for (const { id, pending } of unread) {
       if (this.#read.has(pending)) continue;
       this.#keep(id, pending, await this.#reading(() => this.#operationsOf(pending)));
-      // Each is large, and a local file answers at once.
+      // Each is large, and a local file answers immediately.
       await nextTurn();
     }
   }

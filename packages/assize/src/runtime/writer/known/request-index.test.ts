@@ -29,7 +29,7 @@ test('the index returns the last seq added, if saved or layered too (property)',
       const backwards = new RequestIndex();
       for (const [id, seq] of [...new Map(first)].reverse()) backwards.add(id, seq);
       expect(backwards.state()).toEqual(below.state());
-      // Saved, extended and saved again, the index equals one with all additions at once.
+      // Saved, extended and saved again, the index equals one with all additions in one step.
       for (const [id, seq] of second) {
         again.add(id, seq);
         below.add(id, seq);

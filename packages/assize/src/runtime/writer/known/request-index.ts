@@ -82,9 +82,7 @@ export class RequestIndex {
     else if (keyHash !== undefined) this.add(keyHash, payload.seq);
   }
 
-  /**
-   * Adds the resolution of a pending proposal, which is also a new ruling for its idempotency key.
-   */
+  /** Adds the resolution of a pending proposal. It is also a new ruling for its idempotency key. */
   #addResolved(pendingId: Hash, keyHash: Hash | undefined, seq: number): void {
     this.add(pendingId, seq);
     if (keyHash !== undefined) this.add(keyHash, seq);

@@ -33,7 +33,7 @@ export class SourceRulings {
     this.#store = store;
   }
 
-  /** Whether a trajectory is known to be no branch, without a read. */
+  /** Whether a trajectory is known not to be a branch, without a read. */
   isRoot(trajectoryId: string): boolean {
     return this.#sources.get(trajectoryId) === NO_SOURCES;
   }

@@ -158,7 +158,7 @@ describe('a listener', () => {
     warn.mockRestore();
   });
 
-  test('may decide at once', async () => {
+  test('may decide immediately', async () => {
     const decided = Promise.withResolvers<unknown>();
     const { trajectory, resolved } = await begun(
       {
@@ -263,7 +263,7 @@ describe('the pending proposals of a store', () => {
     });
   });
 
-  test('are read one trajectory at a time, as far as the caller iterates', async () => {
+  test('are read one trajectory at a time, while the caller iterates', async () => {
     const below = new MemoryStore();
     const assize = runtimeOver(below, [one]);
     for (const name of ['a', 'b', 'c']) {

@@ -65,8 +65,8 @@ export async function foldTrajectory(
 }
 
 /**
- * An independent copy, which shares the state until one of the two changes it. The original stays
- * as it is.
+ * An independent copy. It shares the state until one of the two changes it. The original stays as
+ * it is.
  */
 export function copyOf({
   chain,

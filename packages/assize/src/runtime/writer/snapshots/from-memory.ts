@@ -16,7 +16,8 @@ export async function leaveFromMemory(writer: Writer, snapshots: SnapshotSink): 
   const { generation, parts } = writer;
   const { erasures } = parts;
   if (writer.stale || erasures === undefined) return false;
-  // Made at once, because memory moves on. The store has the last entries of memory a moment later.
+  // Made immediately, because memory moves on. The store has the last entries of memory a moment
+  // later.
   const row = snapshots.rowOf(sourceOf(parts));
   await writer.flushed();
   if (writer.stale || writer.generation !== generation) return false;

@@ -165,7 +165,7 @@ function requireAuthentic(text: string, { trusted, secret }: SnapshotKeys): void
     throw new Error('it was not made with the recovery key of this runtime');
 }
 
-/** False for a snapshot of another version, which this version never reads. */
+/** False for a snapshot of another version. This version never reads one. */
 export function isUsed({ format, compiler_version }: Snapshot): boolean {
   return format === SNAPSHOT_FORMAT && compiler_version === COMPILER_VERSION;
 }

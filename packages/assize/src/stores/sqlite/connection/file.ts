@@ -65,8 +65,8 @@ export function isPresent(path: string): boolean {
 
 /**
  * Creates a file that is complete from the moment it has its name. `write` fills a temporary file
- * on the same file system, which is then linked. If two processes do so concurrently, the first one
- * wins and both find one complete file.
+ * on the same file system, and that is then linked. If two processes do so concurrently, the first
+ * one wins and both find one complete file.
  */
 export function createWhole(path: string, write: (path: string) => void): void {
   requireFree(path);

@@ -28,7 +28,7 @@ export class OpenFiles {
 
   /**
    * Call this after the connection has opened its WAL. `path`: the path that the store was opened
-   * by, which can be a link. `opened`: `fileAt(path)` before the connection was opened.
+   * by. It can be a link. `opened`: `fileAt(path)` before the connection was opened.
    *
    * @throws {StoreError} `store_poisoned` if a file was removed or replaced in the meantime
    */
@@ -92,8 +92,8 @@ export class OpenFiles {
 }
 
 /**
- * Device and inode of the file, which no other file has while a process has the file open.
- * Undefined if there is no file. @throws the error of the file system
+ * Device and inode of the file. No other file has them while a process has the file open. Undefined
+ * if there is no file. @throws the error of the file system
  */
 export function fileAt(path: string): string | undefined {
   const stats = statSync(path, { bigint: true, throwIfNoEntry: false });

@@ -47,8 +47,8 @@ test('a file has one lease, through any link that opens it', async () => {
   const held = await first.leaseEffects();
   const waits = new AbortController();
   const other = second.leaseEffects(waits.signal).catch((error: unknown) => error);
-  // The second store has tried the lease's file before it requests the write lock, which it does
-  // not acquire either.
+  // The second store has tried the lease's file before it requests the write lock. It does not
+  // acquire that either.
   const turn = (await first.acquireWriteLock('t'))!;
   expect(await second.acquireWriteLock('t')).toBeUndefined();
   turn();
@@ -204,7 +204,7 @@ test('rows of effects that nothing leads to are found', async () => {
   const { fence } = await store.leaseEffects();
   await store.logEffects(writeOf(fence, 1, ['a', 'b', 'c']));
   await store.logEffects({ ...writeOf(fence, 2), ended: [2] });
-  // The records of this test are no real records, so none has the keys.
+  // The records of this test are not real records, so none has the keys.
   expect(await store.selfCheck()).toEqual([
     '2 keys of effects are in no record of their transaction',
   ]);

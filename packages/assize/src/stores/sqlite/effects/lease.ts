@@ -98,7 +98,7 @@ export class Leases {
     if (isQueued) queue.exec('ROLLBACK');
   }
 
-  // Closing the connections rolls back, which releases the locks.
+  // Closing the connections rolls back and so releases the locks.
   #free(place: Place): void {
     if (!this.#held.delete(place)) return;
     place.lock.close();

@@ -83,7 +83,7 @@ export class FactWriter implements FactView {
   #knownRows = 0;
   #hasErased: boolean | undefined;
   /**
-   * The start of the last version of all, which avoids searches for later versions. Empty if no
+   * The start of the last version of all. It avoids searches for later versions. Empty if no
    * version exists.
    */
   #lastStart: string | undefined;

@@ -143,7 +143,7 @@ test('a rebuilding that is refused poisons nothing', async () => {
   await store.close();
 });
 
-test('facts are made anew in small transactions', async () => {
+test('facts are rebuilt in small transactions', async () => {
   const store = await openSqlite({ path: join(folder, 'pages.db'), durability: 'off' });
   const changes = Array.from({ length: 3_000 }, (_, n) =>
     changeOf({ ...ALICE, subject: `${n}` }, 1, 10, [

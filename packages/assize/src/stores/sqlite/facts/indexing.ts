@@ -20,7 +20,7 @@ export const IDLE_MS = 20;
 export class Indexing {
   readonly #flush: (most: number) => Promise<boolean>;
   readonly #isIdle: () => boolean;
-  /** The number of changes written since, which no flush in progress covers. */
+  /** The number of changes written since that no flush in progress covers. */
   #written = 0;
   /** Whether any change was written since the last check. */
   #isWritten = false;

@@ -27,7 +27,7 @@ export async function sqliteVecPath(): Promise<string> {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new StoreError(
       'missing_package',
-      `sqlite-vec cannot be loaded on this machine (${why}). Install sqlite-vec, or use exact vectors, which finds the same.`,
+      `sqlite-vec cannot be loaded on this machine (${why}). Install sqlite-vec, or use exact vectors: they find the same facts.`,
       { cause },
     );
   }
@@ -53,7 +53,7 @@ async function importPackage(): Promise<{ readonly getLoadablePath: () => string
       throw cause;
     throw new StoreError(
       'missing_package',
-      'The package sqlite-vec is not installed. Run npm install sqlite-vec, or use exact vectors, which finds the same.',
+      'The package sqlite-vec is not installed. Run npm install sqlite-vec, or use exact vectors: they find the same facts.',
       { cause },
     );
   }

@@ -38,7 +38,7 @@ export function prepareResolve(
   };
 }
 
-/** Every trajectory with its head, in order of creation, which is the order of keys. */
+/** Every trajectory with its head, in order of creation (the order of keys). */
 export function prepareTrajectories(db: DatabaseSync): () => TrajectoryInfo[] {
   // One index lookup per trajectory instead of a scan of all entries: seqs are contiguous from 0.
   const statement = db.prepare(`

@@ -16,7 +16,7 @@ const SIZES: Sizes = { run: 16_384, moved: 64, perRow: 4 };
 
 /**
  * The maximum number of rows in a run. The position within a run and 31 bits of a prefix fit in one
- * exact number, which is the sort key.
+ * exact number: the sort key.
  */
 const RUN_MAX: number = 2 ** 20;
 
@@ -148,8 +148,8 @@ export class HashIndex {
   }
 
   /**
-   * Call this first in every transaction that writes rows. `version` is the file's `data_version`,
-   * which changes when other connections write.
+   * Call this first in every transaction that writes rows. `version` is the file's `data_version`.
+   * It changes when other connections write.
    */
   begin(version: unknown): void {
     this.#refresh(version);

@@ -21,7 +21,7 @@ test('of snapshots that were replaced or dropped nothing is left in the file', a
     readdirSync(folder)
       .filter((name) => name.startsWith('secret.db') && !name.endsWith('-wal'))
       .some((name) => readFileSync(join(folder, name)).includes(secret));
-  // Long enough to fill separate pages, which a deletion frees.
+  // Long enough to fill separate pages that a deletion frees.
   const secrets = ['very-secret ', 'more-secret '].map((word) => word.repeat(2_000));
   for (const text of secrets) {
     await store.putSnapshot({ trajectory_id: 't', seq: 0, hash: blobOf(text).hash, text }, 0);

@@ -35,7 +35,7 @@ export class Checkpointer {
   }
 
   /**
-   * Resolves when the current contents of the WAL are in the file, as far as no reader needs the
+   * Resolves when the current contents of the WAL are in the file, except where a reader needs the
    * old pages. Resolves to false if no thread is available, now and later.
    *
    * @throws SQLite's error: the contents of the file are known when it is opened again
@@ -91,7 +91,7 @@ export class Checkpointer {
   async end(): Promise<void> {
     const worker = this.#worker;
     if (worker === undefined || this.#isOver) return;
-    // Prevents a new request, which would release the worker that this call waits for.
+    // Prevents a new request: it would release the worker that this call waits for.
     this.#isOver = true;
     const ended = once(worker, 'exit').catch(() => undefined);
     worker.ref();

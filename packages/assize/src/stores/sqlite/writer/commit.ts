@@ -65,7 +65,7 @@ interface Head {
 /**
  * Writes batches inside a transaction that the caller begins and ends.
  *
- * Compare-and-set is decided against the heads, which are cached while no other connection has
+ * Compare-and-set is decided against the heads. They are cached while no other connection has
  * written. The constraints of the table are a second check.
  */
 export class BatchWriter {

@@ -123,7 +123,7 @@ export class GroupCommit {
   #isWalLong = false;
   /** Whether the worker is copying the WAL. Writes continue in the meantime. */
   #isCopying = false;
-  /** Whether the worker has copied the WAL except its end, which this thread must copy. */
+  /** Whether the worker has copied the WAL except its end. This thread must copy the end. */
   #isRestDue = false;
   /** The callers that wait until every erased byte is gone. */
   #scrubs: Scrub[] = [];
@@ -173,7 +173,7 @@ export class GroupCommit {
   }
 
   /**
-   * Resolves to the result of the step, which writes inside the transaction and may be repeated.
+   * Resolves to the result of the step. The step writes inside the transaction and may be repeated.
    * Rejects with `store_locked` or `store_poisoned`.
    */
   run<T>(step: () => T, size: { readonly rows: number; readonly bytes: number }): Promise<T> {

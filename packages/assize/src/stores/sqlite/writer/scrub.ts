@@ -15,7 +15,7 @@ interface Mark {
  *
  * `PRAGMA secure_delete` overwrites deleted bytes in place. It misses copies in the unused part of
  * a page after its rows moved to another page. The scrubber therefore rewrites the file from its
- * tables (VACUUM). It then truncates the WAL, which moves the new pages into the file and drops the
+ * tables (VACUUM). It then truncates the WAL. This moves the new pages into the file and drops the
  * old ones.
  *
  * Before that it rebuilds the full-text index. FTS5 keeps prefixes of words as keys of its pages
