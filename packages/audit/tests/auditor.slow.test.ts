@@ -293,7 +293,7 @@ describe('with a key and a checkpoint', () => {
     });
   });
 
-  test('under the id of one entry, the payload of another is no proof of it', async () => {
+  test('under the id of one entry, the payload of another does not prove it', async () => {
     const { log: entries } = await json('log', 'david-1');
     await assize('bundle', 'proof', entries[5].id, '--out', 'p.tlog-proof');
     sql(
@@ -420,7 +420,10 @@ describe('export and import', () => {
 test('a witness that cannot store its cosignatures reports it in one sentence', async () => {
   await assize('keys', 'new', 'example.com/ledger');
   await assize('keys', 'new', 'witness.example', '--for', 'witness', '--out', 'w.key');
-  writeFileSync(at('text'), 'This is no database, and long enough to be seen as none. '.repeat(10));
+  writeFileSync(
+    at('text'),
+    'This is not a database, and long enough to be recognised as such. '.repeat(10),
+  );
   for (const state of ['text', '.', 'none/w.db']) {
     const { code, err } = await assize(
       'witness',

@@ -63,7 +63,7 @@ test('a bundle that is not valid ends with 1', async () => {
   });
 });
 
-test('refuses what is no scope, and an entry without a proof', async () => {
+test('refuses an invalid scope, and an entry without a proof', async () => {
   const store = till();
   const [first] = await entries(...store);
   const out = ['--out', 'b.zip', ...store];

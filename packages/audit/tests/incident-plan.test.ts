@@ -140,7 +140,7 @@ test('a made call of the gateway remains with the exact call that undoes it', as
   ]);
 });
 
-test('calls that read, failed, were never begun or are undone do not remain', async () => {
+test('calls that read, failed, never started or are undone do not remain', async () => {
   const made = await desk(RULES);
   await made.call('ada', 'bank/look');
   await done(made, 'c1');

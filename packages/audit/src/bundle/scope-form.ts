@@ -34,7 +34,7 @@ export function scopeFault(value: unknown): string | undefined {
       if ('from' in scope !== 'to' in scope) return 'a period has from and to';
       return rangeFault(scope);
     default:
-      return 'its kind is none of entry, approval, period and person';
+      return 'its kind is not entry, approval, period or person';
   }
 }
 

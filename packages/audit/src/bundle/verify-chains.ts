@@ -18,7 +18,7 @@ import { commitsOf, resolvedBy, startOf } from './relations.ts';
 
 /**
  * Checks the entries of a bundle against each other: places and context. Checks each entry by the
- * rules of its chain, as far as the bundle shows the state of the chain
+ * rules of its chain where the bundle shows the state of the chain
  * (docs/reference/proof-bundle.md).
  *
  * @throws BundleRefusal

@@ -88,7 +88,7 @@ export function verifyProofs(
     must(
       file !== undefined && file.extra === undefined,
       'bad_form',
-      `${proofName(id)} is no such proof file`,
+      `${proofName(id)} is not a proof file of a bundle`,
     );
     must(file.signed === signed, 'not_logged', `the proof of ${id} leads to another checkpoint`);
     const isIn =

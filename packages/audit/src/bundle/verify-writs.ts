@@ -55,7 +55,7 @@ function textIn(values: ReadonlyMap<Hash, BundledValue>, hash: Hash): string | u
   return value !== undefined && 'text' in value ? value.text : undefined;
 }
 
-/** The id is the hash of the text, which the lines have shown. */
+/** The id is the hash of the text in the lines. */
 function isSound({ writ }: NamedWrit): boolean {
   try {
     const { signature, ...body } = parseWrit(writ);

@@ -16,10 +16,7 @@ export function writsIn(first: Payload): ReadonlyMap<Hash, Json> {
   return new Map(writs.map((writ) => [contentHash(writ), writ]));
 }
 
-/**
- * A writ and its ancestors, upwards, as far as they are there. `isWhole`: the last one has no
- * parent.
- */
+/** A writ and its known ancestors, upwards. `isWhole`: the last one has no parent. */
 export function writChain(
   id: Hash,
   own: ReadonlyMap<Hash, Json>,

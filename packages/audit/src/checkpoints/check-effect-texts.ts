@@ -83,8 +83,8 @@ interface Erasure {
 }
 
 /**
- * The erasures of entries, as far as requested. An unreadable entry erases nothing; the check of
- * its trajectory reports it.
+ * The erasures of the requested entries. An unreadable entry erases nothing; the check of its
+ * trajectory reports it.
  */
 class Erasures {
   readonly #values: ValueReader;

@@ -52,7 +52,7 @@ export interface CheckpointOptions {
   readonly onProgress?: (size: number) => void;
 }
 
-/** A witness, which checks that a log never shows two histories. */
+/** A witness checks that a log never shows two histories. */
 export interface Witness {
   readonly key: VerifierKey;
   /**

@@ -198,7 +198,7 @@ describe('a store that is behind its last checkpoint is not opened', () => {
     });
   });
 
-  test('a checkpoint that can’t be read is no checkpoint that holds', async () => {
+  test('a checkpoint that can’t be read does not count as valid', async () => {
     const place = await made();
     const signed = await checkpointed(place);
     for (const spoilt of ['', 'x', signed.slice(0, -1), signed.replace('\n20\n', '\n020\n')]) {
@@ -424,7 +424,7 @@ describe('an audit of a store with the right log hashes', () => {
     expect(await audited()).toMatchObject({ consistent: true, store: 'at', findings: [] });
   });
 
-  test('and an entry that was written anew, so that its chain holds', async () => {
+  test('and an entry that was rewritten so that its chain holds', async () => {
     const fresh = new ChainWriter('c').add('root', rootMembers({ n: 7 }));
     expect(
       await audited(
@@ -550,7 +550,7 @@ describe('fsck', () => {
     });
   });
 
-  test('a history written anew, log and all, is apart from the checkpoint', async () => {
+  test('a rewritten history, log and all, is apart from the checkpoint', async () => {
     const [place, other] = [await made(), await made('another')];
     await checkpointed(place);
     await checkpointed(other);
@@ -669,7 +669,7 @@ describe('a witness', () => {
     });
   });
 
-  test('of many at once on two histories, one history is cosigned', async () => {
+  test('of many concurrent requests on two histories, one history is cosigned', async () => {
     const [place, other] = [await made(), await made('another')];
     const { url } = await served();
     const results = await Promise.allSettled(

@@ -160,7 +160,9 @@ export async function fsck(
   }
 }
 
-/** Whether an entry could not be read because of a file of the archive, which the faults name. */
+/**
+ * Whether an entry could not be read because of a file of the archive. The faults name the file.
+ */
 function isLostFile(error: unknown): boolean {
   return isAssizeError(error, 'archive_damaged');
 }
@@ -218,7 +220,7 @@ async function checkSnapshots(
 }
 
 /**
- * Compares the facts with the verified entries. Returns the changes of unverified entries, which
+ * Compares the facts with the verified entries. Returns the changes of unverified entries: they
  * have nothing to compare with.
  */
 async function checkBeliefs(

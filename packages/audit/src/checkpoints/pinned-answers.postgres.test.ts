@@ -74,7 +74,7 @@ onEveryDatabase(({ kind, newPlace }) => {
     );
   });
 
-  test('an answer that an entry erased is no fault', async () => {
+  test('an answer that an entry erased is not a fault', async () => {
     const place = newPlace();
     const store = await place.open();
     const { trajectory } = await answered(store);
@@ -87,7 +87,7 @@ onEveryDatabase(({ kind, newPlace }) => {
     expect(await faultsIn(place)).toEqual([]);
   });
 
-  test('answers of imported entries, which are in another store, are counted', async () => {
+  test('answers of imported entries are counted, though in another store', async () => {
     const { place } = await made();
     const from = await place.open();
     await integrateLog(from);

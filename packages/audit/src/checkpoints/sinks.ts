@@ -6,7 +6,7 @@ import { RuntimeError } from 'assize/internal/runtime';
 import type { CheckpointSink } from './checkpoint.ts';
 
 /**
- * Keeps the last checkpoint in a file, which belongs on another disk than the database. The file is
+ * Keeps the last checkpoint in a file. Put it on another disk than the database. The file is
  * replaced as a whole and synced. A larger checkpoint of the same log stays, because another
  * process has made it since; replacing it would hide the loss of the entries after this one. `put`
  * throws RuntimeError `bad_checkpoint` then.

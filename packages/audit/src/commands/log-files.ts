@@ -99,7 +99,7 @@ export function readKnownLog(storeUrl: string, given: readonly string[] = []): K
   return { keys: keys.length > 0 ? keys : [readVerifierKey(undefined, beside, what)] };
 }
 
-/** The keys of a log for a server, which reads them again for each checkpoint. @throws CliError */
+/** The keys of a log for a server. It reads them again for each checkpoint. @throws CliError */
 export function serverLogKeys(storeUrl: string, root: RootKey): LogKeys {
   const [key, vkey] = [fileBeside(storeUrl, 'key'), fileBeside(storeUrl, 'vkey')];
   const derived = derivedLogKey(root);

@@ -28,7 +28,7 @@ const HALTER = writFor('security', {
   nonce: 'halter',
 });
 
-/** The finding of one measure, which is the same in each clause that has it. */
+/** The finding of one measure. It is the same in each clause that has it. */
 async function found(
   store: MemoryStore,
   id: string,
@@ -226,7 +226,7 @@ const denied = async (ledger: ClaimsLedger): Promise<void> => {
   for (const action of ['configure', 'pin'] as const) await ledger.change(action);
 };
 
-/** A response with one step, which is carried out if a person approves it. */
+/** A response with one step, carried out if a person approves it. */
 async function responded({ isApproved }: { readonly isApproved: boolean }): Promise<MemoryStore> {
   const store = new MemoryStore();
   const writ = writFor('agent:opener');
@@ -287,7 +287,7 @@ function tampered(store: MemoryStore, at: number): MemoryStore {
   );
 }
 
-/** The store without an entry, which keeps its place in the log. */
+/** The store without an entry. The entry keeps its place in the log. */
 function without(store: MemoryStore, at: number): MemoryStore {
   return changedIn(store, (rows) => rows.filter(({ seq }) => seq !== at));
 }
@@ -342,7 +342,7 @@ describe('a measure says whether the ledger shows it', () => {
     expect([...statuses].sort()).toEqual(['gap', 'none', 'shown']);
   });
 
-  test('with an approval by the requester, which only another program writes', async () => {
+  test('with an approval by the requester, written by another program', async () => {
     const ledger = await claims((l) => l.decided('dr-a'));
     const [root, pending, commit] = (await ledger.entries('t')) as [EntryRow, EntryRow, EntryRow];
     const payload = JSON.parse(commit.payload);

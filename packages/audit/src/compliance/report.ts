@@ -36,8 +36,8 @@ export interface FrameworkReport {
 }
 
 /**
- * A report about a period of a ledger. Names, reasons and notes in it are text of the ledger, which
- * a model may control: a reader escapes them.
+ * A report about a period of a ledger. Names, reasons and notes in it are text of the ledger, and a
+ * model may control it: a reader escapes them.
  */
 export interface ComplianceReport {
   readonly format: 'assize/report/v1';
@@ -67,7 +67,7 @@ export interface ComplianceReport {
 }
 
 export const NOTE =
-  'This report lists evidence of one ledger. It is no legal advice and no certification. ' +
+  'This report lists evidence of one ledger. It is neither legal advice nor a certification. ' +
   'The paraphrases of clauses and the choice of measures are the reading of the Assize project.';
 
 const OPTIONS: ArgumentSchema = arg.options<ReportOptions>({

@@ -47,7 +47,7 @@ export interface ImportOptions {
    */
   readonly awaitsFacts?: boolean;
   /**
-   * Maximum number of UTF-16 units of all blobs before one entry, which stay in memory. Default
+   * Maximum number of UTF-16 units of all blobs before one entry. They stay in memory. Default
    * 536,870,912; raise it for an export that you trust.
    */
   readonly blobUnitsMax?: number;

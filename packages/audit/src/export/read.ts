@@ -53,7 +53,7 @@ export async function* readExport(
 }
 
 /**
- * Limits on the lines before one entry, which stay in memory until that entry. Without limits an
+ * Limits on the lines before one entry. They stay in memory until that entry. Without limits an
  * export could exhaust the memory. The text limit allows two whole states, and an entry starts with
  * at most one; an importer can raise it. The count limit allows four times the blobs that a 1 MiB
  * entry can name.

@@ -1,9 +1,9 @@
 /**
  * The response to an incident: a plan that a person approves, with the outcome of each step.
  *
- * Guarantees: each committed incident has the approval of a person other than its opener. Each
- * step has one outcome, which only a failed step replaces. A closed incident has all outcomes, and
- * lists the remaining consequences.
+ * Guarantees: each committed incident has the approval of a person other than its opener. Each step
+ * has one outcome. Only the outcome of a failed step is replaced. A closed incident has all
+ * outcomes, and lists the remaining consequences.
  *
  * Not promised: that a step was carried out. `carryOut` of the layer `incidents` does it, and
  * records the outcome.

@@ -221,7 +221,7 @@ async function settled(call: Promise<unknown>): Promise<void> {
 }
 
 describe('a response', () => {
-  test('is carried out once, also after crashes at any commit and by two at once', async () => {
+  test('is carried out once, also after a crash at any commit and by two callers', async () => {
     await fc.assert(
       fc.asyncProperty(
         history,
@@ -342,7 +342,7 @@ describe('a response', () => {
     );
   });
 
-  test('of two processes at once opens one incident', async () => {
+  test('of two concurrent processes opens one incident', async () => {
     const world = await worldOf(
       Array.from({ length: 4 }, () => ({ does: 'say', isBad: true, on: 0, key: 'k' })),
     );

@@ -40,8 +40,8 @@ const CARRY_OUT = arg.members({
 /**
  * Carries out the steps of an approved incident in their order, records each outcome, and closes
  * the incident. Each step has no effect when it is repeated, so the call may be repeated at any
- * time, and several processes may make it at once: each outcome is recorded once. A closed incident
- * is returned as it is.
+ * time, and several processes may make it concurrently: each outcome is recorded once. A closed
+ * incident is returned as it is.
  *
  * A step that is refused has failed, and the next one follows. Its item remains. A failure that
  * passes by itself, such as an unreachable store, is thrown, and the incident stays open.

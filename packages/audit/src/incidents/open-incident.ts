@@ -10,7 +10,7 @@ import { openedIn, statusOf } from './incident-status.ts';
 import { ensureIncidentTrajectory, type IncidentTrajectory } from './incident-trajectory.ts';
 import type { ResponsePlan } from './plan-response.ts';
 
-/** A writ for one action in a trajectory, which covers the scope. */
+/** A writ that covers the scope for one action in a trajectory. */
 export type WritFor = (action: string, scope: string, trajectoryId: string) => Promise<Writ>;
 
 export interface OpenIncident {

@@ -4,7 +4,7 @@ import { OBJECT_SHOWN_MAX, type RemainingItem, type ResponseStep } from '#incide
 import type { AffectedTrajectories } from './affected-trajectories.ts';
 import { isDisplaced } from './plan-withdrawals.ts';
 
-/** The decisions of the approver of the start, which the response does not reverse. */
+/** The decisions of the approver of the start. The response does not reverse them. */
 export function approverItems({ start: { approver } }: BlastRadius): readonly RemainingItem[] {
   if (approver === undefined) return [];
   return [
@@ -17,7 +17,7 @@ export function approverItems({ start: { approver } }: BlastRadius): readonly Re
   ];
 }
 
-/** The tool or its definition, which can be called again. */
+/** The tool or its definition. It can be called again. */
 export function toolItems({ start: { tool, definition } }: BlastRadius): readonly RemainingItem[] {
   const named = tool ?? (definition && `the definition ${definition}`);
   if (named === undefined) return [];

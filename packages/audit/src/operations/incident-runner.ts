@@ -12,8 +12,8 @@ const PAUSE_MS = 30_000;
 type Ports = Pick<Service, 'assize' | 'store' | 'systemWrits' | 'clock'>;
 
 /**
- * Carries out approved incidents under writs of the server. Several servers of a store may do it at
- * once. One read of the store tells whether there is something to do.
+ * Carries out approved incidents under writs of the server. Several servers of a store may do it
+ * concurrently. One read of the store tells whether there is something to do.
  */
 export class IncidentRunner {
   readonly #ports: Ports;

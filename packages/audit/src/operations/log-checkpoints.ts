@@ -73,7 +73,7 @@ export class Checkpoints {
     return this.#keys().signer.name;
   }
 
-  /** The public key of the log, which signs from now on. */
+  /** The public key of the log that signs from now on. */
   get key(): string {
     return formatVerifierKey(this.#keys().signer);
   }
@@ -148,7 +148,7 @@ export class Checkpoints {
   }
 }
 
-/** The end of the year 9999. A later time is none. */
+/** The end of the year 9999. A later time is invalid. */
 const SECONDS_MAX = 253_402_300_799n;
 
 /** The first cosignature counts: a later one of the same note adds nothing. */

@@ -121,7 +121,7 @@ const mined = operation({
     runs: count,
     good: count,
     calls: count.describe('committed calls of the good runs'),
-    erased: count.describe('actions with erased arguments, which are in no run'),
+    erased: count.describe('actions with erased arguments (in no run)'),
     candidates: z.array(candidateForm),
     none: z.string().optional().describe('why there are no candidates'),
   }),

@@ -24,7 +24,7 @@ test('works run one after the other, also after a failure', async () => {
   expect(most).toEqual([1, 1, 1, 1]);
 });
 
-test('a work that was given up meanwhile is not begun', async () => {
+test('a work that was given up meanwhile does not start', async () => {
   const works = new OneAtATime();
   const leaving = new AbortController();
   const first = works.run(new AbortController().signal, () => nextTurn('done'));

@@ -2,7 +2,7 @@
 export class OneAtATime {
   #last: Promise<unknown> = Promise.resolve();
 
-  /** A work whose signal has ended before its turn is not begun. */
+  /** A work whose signal has ended before its turn does not start. */
   run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const begun = this.#last.then(() => {
       signal.throwIfAborted();

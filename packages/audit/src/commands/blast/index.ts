@@ -153,7 +153,7 @@ function withoutSome(without: readonly string[]): readonly Derivation[] {
   if (unknown !== undefined)
     throw new CliError(
       'usage',
-      `${unknown} is no derivation. Pass one of ${DERIVATIONS.join(', ')}.`,
+      `${unknown} is not a derivation. Pass one of ${DERIVATIONS.join(', ')}.`,
     );
   return DERIVATIONS.filter((name) => !without.includes(name));
 }

@@ -31,10 +31,7 @@ export function requireResponseOptions({ plan, propose, because, key }: Response
   if (propose === true && plan === true)
     throw new CliError('usage', 'Pass --plan or --propose, not both.');
   if (propose === true && (because === undefined || because.trim() === ''))
-    throw new CliError(
-      'usage',
-      'A response has a reason, which the approver reads. Pass --because TEXT.',
-    );
+    throw new CliError('usage', 'A response needs a reason for its approver. Pass --because TEXT.');
   if (propose !== true && because !== undefined)
     throw new CliError('usage', 'The option --because is for --propose. Pass it too.');
   if (propose !== true && plan !== true && key !== undefined)

@@ -46,8 +46,8 @@ const RESPONSE_OPENED = 'open';
 const STEP_RECORDED = 'record';
 
 /**
- * Counts entries as they come in the order of the log. It reads names, reasons and times, which an
- * entry has in place, so an erasure after the fact changes no figure. A writ that only a blob has
+ * Counts entries as they come in the order of the log. It reads names, reasons and times. An entry
+ * has these in place, so an erasure after the fact changes no figure. A writ that only a blob has
  * is read for the names of its holders.
  */
 export class Collector {
@@ -173,7 +173,7 @@ export class Collector {
 
   #countStops(entry: Entry, payload: CommitPayload): void {
     const halt = haltArgs(payload);
-    // A trajectory below a halted one has a copy, which names the original.
+    // A trajectory below a halted one has a copy that names the original.
     if (halt !== undefined && halt.from === undefined) {
       const name = halt.does === 'halt' ? 'halts' : 'resumes';
       this.#count(name, entry, byReason(halt));

@@ -31,7 +31,7 @@ export interface EvidenceOptions {
   readonly since?: Instant;
   readonly until?: Instant;
   readonly trajectories?: readonly string[];
-  /** Only the first entries of the log. Default: all, which get their positions first. */
+  /** Only the first entries of the log. Default: all; they get their positions first. */
   readonly size?: number;
   /** The last checkpoint that is kept outside of the store. */
   readonly checkpoint?: GivenCheckpoint;
@@ -45,7 +45,7 @@ export interface EvidenceOptions {
 
 /**
  * Reads the log once, verifies it, and counts. Without a size all entries get their positions in
- * the log first, which needs a store that can be written.
+ * the log first. This needs a writable store.
  *
  * @throws ComplianceError `not_found`; the errors of the store
  */

@@ -120,7 +120,7 @@ export async function checkedCheckpoint(
   return { origin, size: Number(size), root: Buffer.from(root).toString('hex'), cosigned };
 }
 
-/** The end of the year 9999. A later time is none. */
+/** The end of the year 9999. A later time is invalid. */
 const SECONDS_MAX = 253_402_300_799n;
 
 function timeOf(seconds: readonly bigint[]): { readonly at?: Instant } {

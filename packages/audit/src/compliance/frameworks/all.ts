@@ -18,7 +18,7 @@ export const FRAMEWORKS: readonly Framework[] = deepFreeze([
 /**
  * The frameworks of these names, each once and in the order of `FRAMEWORKS`. No name: all.
  *
- * @throws ComplianceError `not_found`, which names the nearest
+ * @throws ComplianceError `not_found` with the nearest name
  */
 export function frameworksNamed(names: readonly string[]): readonly Framework[] {
   const known = FRAMEWORKS.map(({ id }) => id);

@@ -64,7 +64,7 @@ export const ISO_42001: Framework = {
     {
       id: 'A.9.2',
       title: 'Processes for responsible use',
-      asks: 'Processes say how the system is used responsibly, which includes decisions by people.',
+      asks: 'Processes say how the system is used responsibly. This includes decisions by people.',
       measures: [ASKED, DECIDED, COUNSELORS, EXPIRED, NOT_SELF, OVERRIDES, IS_PERSON],
     },
     {

@@ -103,7 +103,7 @@ export const ESCALATED_RULES: Measure = events(
 
 export const REVOKED: Measure = events(
   'control.revocations',
-  'Authority is taken back at once, with all that was granted under it',
+  'Authority is revoked immediately, with all that was granted under it',
   ['revocation', 'revocations'],
   ['revocations'],
   LIST_WRITS,
@@ -111,7 +111,7 @@ export const REVOKED: Measure = events(
 
 export const DELEGATED: Measure = events(
   'control.delegations',
-  'Work is handed to another agent under a writ that is no wider, and its answer is pinned by hash',
+  'Work is delegated to another agent under a writ that is not wider, and its answer is pinned by hash',
   ['delegation', 'delegations'],
   ['delegations'],
   LIST_WRITS,

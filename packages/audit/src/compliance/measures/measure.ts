@@ -4,8 +4,8 @@ import { type Example, sumOf, type Tally } from '../evidence/tally.ts';
 import type { Proof } from './proofs.ts';
 
 /**
- * `shown`: entries of the ledger show it. `gap`: they do not, and `remedy` says what to do.
- * `none`: nothing of the kind happened in the period, which alone shows nothing.
+ * `shown`: entries of the ledger show it. `gap`: they do not, and `remedy` says what to do. `none`:
+ * nothing of the kind happened in the period. That alone shows nothing.
  */
 export type Status = 'shown' | 'gap' | 'none';
 

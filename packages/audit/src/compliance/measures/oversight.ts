@@ -197,7 +197,7 @@ export const AMENDED: Measure = events(
 
 export const HALTED: Measure = {
   id: 'oversight.halts',
-  title: 'A principal, not an agent, stops all work at once, with a reason',
+  title: 'A principal, not an agent, stops all work immediately, with a reason',
   proof: HALT,
   find: (evidence) => {
     const halts = tallyOf(evidence, 'people:halts');

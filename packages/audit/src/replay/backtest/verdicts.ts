@@ -32,7 +32,7 @@ export type NotJudgeable =
   /** An observation by oracle key cannot be read. */
   | 'observation'
   /**
-   * The ledger lacks the writ, which names the requester for the policy: the proposal was refused
+   * The ledger lacks the writ that names the requester for the policy: the proposal was refused
    * before the policy was asked.
    */
   | 'writ'
@@ -40,7 +40,7 @@ export type NotJudgeable =
   | 'upgrade'
   /** Its statements did not fit the facts of that time. */
   | 'beliefs'
-  /** It was refused for effects or for a conflict, which neither a domain nor a policy decides. */
+  /** It was refused for effects or for a conflict. Neither a domain nor a policy decides these. */
   | 'other';
 
 /** A proposal with another ruling. */
@@ -159,7 +159,7 @@ export class Verdicts {
     });
   }
 
-  /** Adds a further approval of a pending proposal, which continues under another id. */
+  /** Adds a further approval of a pending proposal. The proposal continues under another id. */
   continueEscalation(entry: Entry<PendingPayload>): void {
     const pending = entry.payload.resolves as Hash;
     if (this.#moot.has(pending)) this.#moot.set(entry.id, this.#moot.get(pending));

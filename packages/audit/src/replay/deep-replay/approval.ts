@@ -240,8 +240,8 @@ function rerun(
     approvePending(world.world, waiting, { ...by, replacement: copied(patches) }, GRANTED),
   );
   if (own instanceof KernelError) return own;
-  // The pending proposal came out otherwise, which was reported there. The same here indicates no
-  // fault of the counselor.
+  // The pending proposal came out otherwise, and that was reported there. The same here indicates
+  // no fault of the counselor.
   if (!otherwise.has(resolves as Hash)) findings.takeAsRecorded('counselors_own_state');
   return own;
 }

@@ -117,7 +117,7 @@ describe('a trajectory', () => {
     ]);
   });
 
-  test('that grows meanwhile is gone through as far as it was', async () => {
+  test('that grows meanwhile is replayed up to its first length', async () => {
     const { store, trajectory } = await begun();
     await add(trajectory, 1);
     const growing = {
@@ -238,7 +238,7 @@ describe('a trajectory', () => {
   });
 
   test.each([[null], [0], ['x'], [[]], [{}]])(
-    'with the change %j, which is none, is an error or a difference',
+    'with the invalid change %j is an error or a difference',
     async (none) => {
       const { store, trajectory } = await begun();
       await add(trajectory, 1);
@@ -439,7 +439,7 @@ describe('an observation by oracle key', () => {
     return { store, log, oracle_key };
   }
 
-  test('is read back from the log, which is never written to', async () => {
+  test('is read back from the log, and the log is never written', async () => {
     const { store, log } = await observed();
     const asked: string[] = [];
     const oracle = {

@@ -6,7 +6,7 @@ import type { DomainRef, LedgerReader, LedgerStore } from 'assize/internal/ledge
 import type { OracleStore } from 'assize/internal/oracle';
 import { RuntimeError } from 'assize/internal/runtime';
 
-/** The source of a deep replay, which never writes. */
+/** The source of a deep replay. The replay never writes. */
 export type DeepReplaySource = LedgerReader & Pick<LedgerStore, 'head'>;
 
 export interface DeepReplayOptions {

@@ -42,9 +42,7 @@ interface Recorded {
   readonly approval: readonly PatchOperation[];
 }
 
-/**
- * Undefined if a part was erased, or for an erasure, which is not run again. @throws LedgerFault
- */
+/** Undefined if a part was erased, or for an erasure: it is not run again. @throws LedgerFault */
 async function readRecorded(
   stage: RerunContext,
   entry: Entry<PendingPayload>,

@@ -33,8 +33,8 @@ export interface RecordedClaim {
 
 /**
  * For a pending proposal with effects. Writ or policy may have required approval for a tool instead
- * of the action, or a pivot tool required it. A pivot tool may also have added a kind of counselor,
- * which the channel then has.
+ * of the action, or a pivot tool required it. A pivot tool may also have added a kind of counselor;
+ * the channel then has that kind.
  */
 export function heldWithTools({
   reason,
@@ -82,7 +82,7 @@ export class RecordedWrits {
   }
 
   /**
-   * The writ with its ancestors. Undefined if the ledger lacks it, which is allowed for a refusal.
+   * The writ with its ancestors. Undefined if the ledger lacks it. That is allowed for a refusal.
    */
   async writ(id: Hash | undefined): Promise<WritChain | undefined> {
     if (id === undefined) return undefined;

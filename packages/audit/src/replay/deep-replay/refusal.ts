@@ -61,7 +61,9 @@ export async function replayRefusal(
   } else if (recorded['detail'] !== now['detail']) findings.reworded++;
 }
 
-/** Everything else passes: the statements did not fit the facts, which are not planned again. */
+/**
+ * Everything else passes: the statements did not fit the facts, and facts are not planned again.
+ */
 export function isRefusedByBeliefs({ reason }: RejectionPayload, judged: Ruling): boolean {
   return (
     reason === 'precondition_failed' &&

@@ -74,7 +74,7 @@ export type TakenAsRecorded =
   | 'erased'
   /** Migrations, whose functions are not in the domain, and the proposals that upgrades closed. */
   | 'upgrade'
-  /** Refusals for effects and conflicts, which no domain decides. */
+  /** Refusals for effects and conflicts. No domain decides these. */
   | 'other';
 
 /** The result of a deep replay. */

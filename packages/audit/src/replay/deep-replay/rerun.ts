@@ -125,8 +125,8 @@ export class Rerun implements EntryVisitor<RerunContext> {
   }
 
   /**
-   * The statements were planned on the facts of that time, from all trajectories, which a domain
-   * does not see.
+   * The statements were planned on the facts of that time, from all trajectories. A domain does not
+   * see these.
    */
   #takeBeliefs({ payload }: Entry<CommitPayload>): void {
     if (payload.delta.beliefs.length > 0) this.#findings.takeAsRecorded('beliefs');

@@ -131,7 +131,7 @@ describe('a refusal', () => {
     ],
   ];
 
-  test.each(table)('%s is run again as far as it goes', async (_, propose, reason, taken) => {
+  test.each(table)('%s is run again up to the refusal', async (_, propose, reason, taken) => {
     const { store, trajectory } = await begun({ policy: denying });
     expect(await propose(trajectory)).toMatchObject({ ruling: 'rejected', reason });
     const report = await replayed(store);

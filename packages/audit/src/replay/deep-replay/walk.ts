@@ -41,7 +41,7 @@ export interface EntryVisitor<S extends EntryContext> {
     entry: Entry<RejectionPayload>,
     pending: PendingPayload | undefined,
   ): Promise<void>;
-  /** With `before`, a further approval of that pending proposal, which is not the last. */
+  /** With `before`, a further approval of that pending proposal, but not the last. */
   pending(
     scene: S,
     entry: Entry<PendingPayload>,
