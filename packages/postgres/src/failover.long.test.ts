@@ -161,7 +161,7 @@ withPostgres(
       beforeEach(start);
       afterEach(remove);
 
-      /** The store after `write`, which only the primary has, and after the promotion. */
+      /** The store after `write` (only the primary has it) and after the promotion. */
       async function afterLoss(
         write: (store: PostgresStore) => Promise<unknown>,
       ): Promise<PostgresStore> {

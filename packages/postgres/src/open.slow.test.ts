@@ -85,7 +85,7 @@ withPostgres('opening', (postgres) => {
       await postgres.query(`DROP OWNED BY "${user}"; DROP ROLE "${user}"`);
     });
 
-    test('of many that create at once, all get the same whole store', async () => {
+    test('all of many concurrent creators get the same whole store', async () => {
       const url = postgres.url();
       const stores = await Promise.all(Array.from({ length: 8 }, () => openPostgres({ url })));
       const row = entryAfter(undefined, 't');

@@ -55,7 +55,7 @@ export function prepareFactAnswers(
   };
 }
 
-/** `known`: the cache of facts in a writable store, which learns from the reads. */
+/** `known`: the cache of facts in a writable store. It learns from the reads. */
 export function prepareReads(
   { readers, writer, schema, path }: Connections,
   known: PartitionCache | undefined,

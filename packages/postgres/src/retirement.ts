@@ -1,7 +1,7 @@
 import { type Retirement, retiredError } from 'assize/internal/stores/retirement.ts';
 import type { Session } from './connection/session.ts';
 
-/** Retires the store with `retire`, which also stops writers that are connected. */
+/** Retires the store with `retire`. This also stops connected writers. */
 export function retire(
   schema: string,
   { at, reason }: Retirement,

@@ -7,7 +7,7 @@ import { openPostgres, type PostgresStore } from './index.ts';
 const WAITS = "SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
 const UNREACHABLE = { code: 'store_unreachable', retryable: true };
 
-// A server that must also commit on a standby, which is away.
+// A server that must also commit on a standby, while that is away.
 withPostgres(
   'a synchronous standby that is away',
   (postgres) => {
@@ -50,7 +50,7 @@ withPostgres(
         user: 'postgres',
         database: 'postgres',
       });
-      // An ended probe reports an error, which the test ignores.
+      // An ended probe reports an error. The test ignores it.
       client.on('error', () => undefined);
       await client.connect();
       let isOver = false;

@@ -84,7 +84,7 @@ test.each([
   { statementTimeoutMs: 0 },
   { connectTimeoutMs: 1.5 },
   { connectAttempts: Number.NaN },
-])('%j is no option', async (option) => {
+])('%j is not an option', async (option) => {
   const opening = openPostgres({ url: 'postgres://localhost/x', ...(option as object) });
   await expect(opening).rejects.toMatchObject({ code: 'store_invalid_input' });
 });

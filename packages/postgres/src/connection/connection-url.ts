@@ -7,7 +7,7 @@ export const DEFAULT_SCHEMA = 'assize';
 /** A misspelt one of these would choose other data or servers, or a connection without TLS. */
 const CHECKED = ['schema', 'target_session_attrs', 'sslmode', 'sslrootcert'];
 
-/** Other names of libpq and of the driver, which are similar to checked ones. */
+/** Other names of libpq and of the driver that are similar to checked ones. */
 const SIMILAR = ['gssencmode', 'sslcert', 'sslcertmode'];
 
 /** The servers that connections accept, as in libpq (`target_session_attrs`). */

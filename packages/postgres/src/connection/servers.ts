@@ -27,8 +27,8 @@ interface Unused {
 type Tried = { readonly session: Session } | Unused;
 
 /**
- * The servers of a store, of which at most one is the primary: a primary and its standbys, or one
- * address that leads to the current primary.
+ * The servers of a store: a primary and its standbys, or one address that leads to the current
+ * primary. At most one is the primary.
  *
  * After a promotion no connection stays at an older primary: a connection to a newer timeline ends
  * those to older ones, and older primaries are refused from then on.
@@ -76,7 +76,7 @@ export class Servers {
     return other ?? this.#refuse(unused);
   }
 
-  /** Of several primaries, the one that was promoted last. All servers are tried at once. */
+  /** Of several primaries, the one that was promoted last. All servers are tried concurrently. */
   async #newest(openAt: (url: string) => Promise<Tried>): Promise<Session> {
     const { urls } = this.#options;
     const unused: Unused[] = [];

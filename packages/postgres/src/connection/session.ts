@@ -168,7 +168,7 @@ export class Session {
     }
   }
 
-  /** Ends the connection at once. Its statement, if any, has an unknown outcome. */
+  /** Ends the connection immediately. Its statement, if any, has an unknown outcome. */
   cut(why: Error): void {
     this.#cut(why);
   }

@@ -41,7 +41,7 @@ export class Leases {
 
   constructor(options: LeasesOptions) {
     this.#options = options;
-    // A lock with one key, unlike the locks of appends, which have two.
+    // A lock with one key. The locks of appends have two.
     this.#key = createHash('sha256')
       .update(`assize effects\0${options.schema}`)
       .digest()

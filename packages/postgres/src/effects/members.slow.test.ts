@@ -76,7 +76,7 @@ withPostgres(
         gone: gone.fence,
         fence: other.fence,
       });
-      // The handle has other connections, which report the fence.
+      // The handle has other connections that report the fence.
       expect(await left.logEffects({ fence: gone.fence, ended: [epoch] })).toEqual({
         status: 'fenced',
       });
@@ -118,8 +118,8 @@ withPostgres(
         { is: 'grown', epoch: open, claims: claimsAt('r:/c') },
         { is: 'ended', epoch: over },
       );
-      // A member that ends in order leaves its transaction to the other member, which evicts ended
-      // transactions.
+      // A member that ends in order leaves its transaction to the other member: the other member
+      // evicts ended transactions.
       await gone.membership.release();
       await other.look();
       await other.look();

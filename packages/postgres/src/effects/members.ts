@@ -50,7 +50,7 @@ export function prepareJoin(
     let isMember = true;
     /** The number of exchanges in flight or queued. */
     let saying = 0;
-    /** The last request on the connection, which runs one request at a time. */
+    /** The last request on the connection. It runs one request at a time. */
     let asked: Promise<unknown> = Promise.resolve();
     const inTurn = <T>(ask: () => Promise<T>): Promise<T> => {
       const answer = asked.then(ask);

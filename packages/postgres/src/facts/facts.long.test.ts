@@ -240,7 +240,7 @@ withPostgres('facts', (postgres) => {
     for (const store of [eraser, ...others]) await store.close();
   });
 
-  test('a fact asserted after an erasure of its names, in one group, starts anew', async () => {
+  test('a fact asserted after an erasure of its names, in one group, has no past', async () => {
     const store = await openPostgres({ url: postgres.url() });
     const put = (change: FactWrite) => store.commit({ ...batchOf([]), facts: [change] });
     const reading = (n: number, version: number): FactWrite => ({

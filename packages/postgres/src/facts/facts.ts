@@ -23,8 +23,7 @@ import type { PartitionCache } from './partition-cache.ts';
 const DELETED_MAX = 5_000;
 
 /**
- * The current facts of one partition, which are cached for a later change. `path` names the store
- * in errors.
+ * The current facts of one partition, cached for a later change. `path` names the store in errors.
  */
 export function preparePartition(
   readers: Readers,

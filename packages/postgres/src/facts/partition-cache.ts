@@ -17,7 +17,7 @@ interface Remembered {
 }
 
 /**
- * A cache of partitions in the server's last known state, which avoids a request before a change.
+ * A cache of partitions in the server's last known state. It avoids a request before a change.
  *
  * The cache alone decides nothing. The server checks the version of each partition when it writes,
  * and each change raises the version. If the cached state is stale, the change is rolled back and

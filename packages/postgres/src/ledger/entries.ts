@@ -64,7 +64,7 @@ export function prepareResolve(
   return async (id) => (await readers.run(statement, [bytea(id)])).map(entryRow)[0];
 }
 
-/** Every trajectory with its head, in order of creation, which is the order of keys. */
+/** Every trajectory with its head, in order of creation (the order of keys). */
 export function prepareTrajectories(
   readers: Readers,
   schema: string,

@@ -107,7 +107,7 @@ function statements(mark: Mark, schema: string, migrations: readonly string[]): 
   const missing = migrations.slice(isNew ? 0 : migrationsIn(mark.version));
   if (missing.length === 0) return [];
   return [
-    // Not IF NOT EXISTS, which needs the right to create a schema even if the schema exists.
+    // Not IF NOT EXISTS: that needs the right to create a schema even if the schema exists.
     ...(mark.is === 'absent' ? [`CREATE SCHEMA "${schema}";`] : []),
     `SET LOCAL search_path TO "${schema}", pg_temp;`,
     // As in a dump of pg_dump: a function may call a function that a later statement creates.

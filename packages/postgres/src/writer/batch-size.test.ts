@@ -77,7 +77,7 @@ const whole = (world: World): number => rate(world, always(Number.POSITIVE_INFIN
 const halves = (world: World): number =>
   rate(world, always(Math.max(1, Math.floor(world.callers / 2))));
 
-test('it is not slower than all at once', () => {
+test('it is not slower than one batch of all', () => {
   fc.assert(
     fc.property(worlds, (world) => {
       expect(rate(world, new AdaptiveBatchSize())).toBeGreaterThan(whole(world) * 0.95);

@@ -10,7 +10,7 @@ const FOLLOWED = 1 / 16;
 const OUTLIER = 4;
 
 /**
- * The factors by which one measurement can raise or lower the estimate of a call, which may have
+ * The factors by which one measurement can raise or lower the estimate of a call. The call may have
  * waited for another cause.
  */
 const SLOWER = 5 / 4;
@@ -42,7 +42,7 @@ const WORTH = 1.5;
 export class AdaptiveBatchSize {
   readonly #askers = new CallersInFlight();
   /**
-   * The milliseconds of a call with one job, which approximate the fixed cost of a call. Undefined
+   * The milliseconds of a call with one job. They approximate the fixed cost of a call. Undefined
    * before the first call.
    */
   #call: number | undefined;

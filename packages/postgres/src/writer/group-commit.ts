@@ -73,7 +73,8 @@ export class GroupCommit {
   }
 
   /**
-   * Resolves to the result of the step, which has the connection exclusively and may be repeated.
+   * Resolves to the result of the step. The step has the connection exclusively and may be
+   * repeated.
    */
   run<T>(step: (session: Session) => Promise<T>): Promise<T> {
     return this.#asked((resolve, reject) => new OperationJob(step, resolve, reject));

@@ -100,7 +100,7 @@ export class OracleJob extends WaitingCaller<OracleRow> {
   }
 }
 
-/** A job with its own statements, which are safe to repeat. */
+/** A job with its own statements that are safe to repeat. */
 export class OperationJob<T = unknown> extends WaitingCaller<T> {
   readonly run: (session: Session) => Promise<T>;
 

@@ -31,7 +31,7 @@ test('after each commit that did not notify, an announcement follows in time', a
   );
 });
 
-test('a store that closes announces at once', async () => {
+test('a store that closes announces immediately', async () => {
   const announce = vi.fn(async () => undefined);
   const rate = new NotificationRate(announce, nowMs);
   await rate.flush();

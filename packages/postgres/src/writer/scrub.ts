@@ -38,7 +38,7 @@ export interface ScrubberOptions {
  *
  * A changed or deleted row stays in its page until VACUUM has processed it. Its bytes stay longer,
  * until other data overwrites them. The scrubber therefore rewrites each table from its rows
- * (VACUUM FULL), which removes the old files. Other files of the server, such as its WAL, are the
+ * (VACUUM FULL). This removes the old files. Other files of the server, such as its WAL, are the
  * responsibility of its operator.
  *
  * The rewrite blocks reads and writes of the table. New readers also queue behind a waiting

@@ -10,8 +10,8 @@ const UNLOCK: Statement = { name: 'assize end turn', text: 'SELECT pg_advisory_u
 
 /**
  * The write locks of trajectories: advisory locks of the server. The server grants a lock in the
- * order of requests, and releases it when the connection ends. The locks have one key, unlike the
- * locks of appends, which have two.
+ * order of requests, and releases it when the connection ends. The locks have one key. The locks of
+ * appends have two.
  */
 export class WriteLocks {
   readonly #sessions: Readers;

@@ -12,7 +12,7 @@ import { prepareSidePut } from '../ledger/side.ts';
 import { prepareDropSnapshots, preparePutSnapshot } from '../ledger/snapshot.ts';
 import type { GroupCommit } from './group-commit.ts';
 
-/** `writable` is called before each step of a rebuild, which can be long. */
+/** `writable` is called before each step of a rebuild, because a step can be long. */
 export function prepareWrites(
   group: GroupCommit,
   { schema, path, answered }: Pick<Connections, 'schema' | 'path' | 'answered'>,
