@@ -2,7 +2,7 @@ import { issueText, issueWords } from 'assize/internal/canon';
 import { EffectError, inputMembers, type ToolSpec } from 'assize/internal/effects';
 import { z } from 'zod';
 
-/** A function of the caller, which is not inspected. */
+/** A function of the caller. It is not inspected. */
 export const callback = z.custom<(...args: any[]) => any>((value) => typeof value === 'function', {
   params: { expected: 'function' },
 });

@@ -35,8 +35,8 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /**
- * Runs a program of the page, which a block `text NAME` follows. A block `text NAME (killed)`
- * expects a killed process.
+ * Runs a program of the page that a block `text NAME` follows. A block `text NAME (killed)` expects
+ * a killed process.
  */
 function run(page: string, name: string, isKilled: boolean): string {
   const { stdout, stderr, status, signal } = spawnSync(process.execPath, [`${name}.ts`], {

@@ -2,8 +2,8 @@ import type { Json } from 'assize/internal/base';
 import type { CallContext } from 'assize/internal/effects';
 
 /**
- * The answers of calls in one attempt of a transaction, which may repeat its reads. The signal of
- * the calls identifies the attempt.
+ * The answers of calls in one attempt of a transaction. The transaction may repeat its reads. The
+ * signal of the calls identifies the attempt.
  */
 export class AnswerCache {
   readonly #all = new WeakMap<AbortSignal, Map<string, Json>>();

@@ -217,7 +217,7 @@ describe('branches that work in copies', () => {
     ],
     ['a pipe', (folder) => folder.run(['/usr/bin/mkfifo', 'pipe']), 'pipe is not a file'],
     [
-      'a name that is no UTF-8',
+      'a name that is not UTF-8',
       async (folder) => {
         await folder.write('odd\ufffd', '');
         await folder.run(['/bin/sh', '-c', `echo x > "$(printf 'odd\\377')"`]);
@@ -251,7 +251,7 @@ describe('branches that work in copies', () => {
     expect([listing(root)['a'], copies()]).toEqual(['644 x', []]);
   });
 
-  test('that fail, or none of which is chosen, leave nothing', async () => {
+  test('that fail leave nothing, also if none is chosen', async () => {
     put(root, 'a', 'x');
     const { folders, transact } = await stage();
     const write = async (_: unknown, folder: any): Promise<void> => {
@@ -345,8 +345,8 @@ describe('content that could not be written into a copy', () => {
       },
       'tool_failed',
     ],
-    ['as that is no text', (folder) => errorOf(folder.write('a', 42)), 'tool_failed'],
-    ['with a mode that is none', (folder) => errorOf(folder.write('a', 'new', -1)), 'bad_input'],
+    ['as a value that is not a string', (folder) => errorOf(folder.write('a', 42)), 'tool_failed'],
+    ['with an invalid mode', (folder) => errorOf(folder.write('a', 'new', -1)), 'bad_input'],
     [
       'with a mode that files can’t be given',
       (folder) => errorOf(folder.write('a', 'new', 0o4755)),
@@ -607,7 +607,7 @@ describe('where reads are asked again at the gate', () => {
     },
   );
 
-  test.each(ways)('%s: it begins anew where the folder is another by then', async (_, rest) => {
+  test.each(ways)('%s: it starts again if the folder has changed by then', async (_, rest) => {
     put(root, 'a', 'old');
     const { folders, transact } = await stage();
     let times = 0;
@@ -689,8 +689,8 @@ describe('copies are taken away', () => {
   });
 
   test.each([
-    ['which are told of', 0, 'tool_failed'],
-    ['and told is what failed before', undefined, 'no_branch'],
+    ['which are reported', 0, 'tool_failed'],
+    ['and the earlier failure is reported', undefined, 'no_branch'],
   ])('all but those that can’t be, %s', async (_, chosen, code) => {
     withGroup(4_194_304);
     const { folders, transact } = await stage();
@@ -719,7 +719,7 @@ describe('copies are taken away', () => {
     expect([kill.mock.calls.filter(([, signal]) => signal !== 0), copies()]).toEqual([[], []]);
   });
 
-  test('of an ended process, except unremovable ones, which block no branching', async () => {
+  test('of an ended process, except unremovable ones: these block no branching', async () => {
     const { folders, transact } = await stage();
     let id = '';
     const body = (_: unknown, { path }: { readonly path: string }): void => {
@@ -783,8 +783,8 @@ test.each(['buffered', 'externalised'] as const)(
 test.each<[string, any, string?]>([
   ['no folder', { root: '/nowhere/at/all' }],
   ['the whole file system', { root: '/' }],
-  ['names that are none', { exclude: [7] }],
-  ['an environment that is none', { env: { A: 7 } }],
+  ['invalid names', { exclude: [7] }],
+  ['an invalid environment', { env: { A: 7 } }],
   ['an odd number', { outputMax: -1 }],
   [
     'what there is not',

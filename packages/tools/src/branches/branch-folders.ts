@@ -96,8 +96,8 @@ const COPIES_MAX = 64;
 
 /**
  * Transaction branches that each work in their own copy of a folder (Atomix §4.3). The tools are
- * `files.copy`, which only reads the folder, and `files.run`, which changes only a copy. Both tools
- * need a writ.
+ * `files.copy` (it only reads the folder) and `files.run` (it changes only a copy). Both tools need
+ * a writ.
  */
 export class BranchFolders {
   /** The tools to pass to the runtime, next to the file tools of the root. */
@@ -346,7 +346,7 @@ export class BranchFolders {
       name,
       description: 'Runs a command in its branch copy of the folder.',
       input: z.strictObject({ copy: z.string(), command: z.array(z.string()).min(1), nth: NTH }),
-      // The tool changes only the copy, which no other transaction uses.
+      // The tool changes only the copy. No other transaction uses it.
       class: 'read',
       sensitive,
       execute: (input, call: CallContext) => answered(name, () => this.#ran(input, call)),
@@ -404,7 +404,7 @@ export class BranchFolder {
   readonly #copy: Copy;
   /** Number of commands that were run. */
   #ran = 0;
-  /** Number of draft files, which are written next to the files that they replace. */
+  /** Number of draft files, written next to the files that they replace. */
   #drafts = 0;
 
   constructor(within: Within, tx: BranchingTransaction, name: string, copy: Copy) {
@@ -505,7 +505,7 @@ export class BranchFolder {
   }
 }
 
-/** Same check as in the file tools, which later apply the mode in the folder. */
+/** Same check as in the file tools. They later apply the mode in the folder. */
 function checkMode(mode: number | undefined): void {
   if (mode === undefined || MODE.safeParse(mode).success) return;
   const wanted = 'a mode up to 0o777 that lets the owner read (0o400)';

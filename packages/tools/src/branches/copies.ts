@@ -110,7 +110,7 @@ export class Copies {
   }
 
   /**
-   * Removes copies as far as possible, after another failure. A later process removes the rest
+   * Removes copies where possible, after another failure. A later process removes the rest
    * (`sweep`).
    */
   async drop(copies: readonly Copy[]): Promise<void> {
@@ -271,7 +271,7 @@ async function namesIn(folder: string): Promise<string[]> {
   }
 }
 
-/** Removes also folders without write permission, which build tools leave. */
+/** Removes also folders without write permission: build tools leave them. */
 async function removeAll(path: Buffer): Promise<void> {
   try {
     await rm(path, { recursive: true, force: true });

@@ -21,7 +21,7 @@ async function stage(ask: CounselToolOptions['ask'], deadlineMs?: number) {
   });
   const assize = runtimeOver(new MemoryStore(), [tally], { tools: [tool] });
   const trajectory = await assize.create(tally, { trajectoryId: 't' });
-  /** Three branches, the second of which fails. */
+  /** Three branches. The second fails. */
   const choose = (options: { signal?: AbortSignal; writ?: ReturnType<typeof writFor> } = {}) =>
     trajectory.transaction({ writ: writFor('alice'), retries: 0, ...options }, async (tx) => {
       const value = await tx.speculate<number>(

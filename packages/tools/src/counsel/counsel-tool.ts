@@ -23,8 +23,8 @@ export interface CounselToolOptions extends Pick<ToolSpec, 'description' | 'sens
     signal: AbortSignal,
   ) => Promise<CounselAnswer> | CounselAnswer;
   /**
-   * Milliseconds after which no branch is chosen. Default: the transaction's own deadline, which
-   * aborts it.
+   * Milliseconds after which no branch is chosen. Default: the transaction's own deadline; it
+   * aborts the transaction.
    */
   readonly deadlineMs?: number;
 }

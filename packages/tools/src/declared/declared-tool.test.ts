@@ -292,21 +292,21 @@ describe('a declaration is refused', () => {
       '$from must be the only field, without "or"',
     ],
     [
-      'whose pointer is none',
+      'whose pointer is invalid',
       { compensate: { call: 'cancel', args: { $from: 'result' } } },
       '$from',
     ],
     ['that can be undone, and is not', { compensate: undefined }, 'compensate'],
     ['that is irreversible, and undone', { class: keyed }, 'irreversible'],
-    ['whose input is none', { input: { type: 'array' } }, 'input'],
+    ['whose input is invalid', { input: { type: 'array' } }, 'input'],
     [
-      'whose schema is none',
+      'whose schema is invalid',
       { input: { type: 'object', properties: { a: { type: 'horse' } } } },
       'at /properties/a/type',
     ],
     ['with a member too many', { retries: 3 }, 'retries'],
-    ['whose cost is no amounts', { cost: { usd: -1 } }, 'cost'],
-    ['whose cost of undoing is no amounts', { undoCost: { usd: 0.5 } }, 'undoCost'],
+    ['whose cost has no amounts', { cost: { usd: -1 } }, 'cost'],
+    ['whose cost of undoing has no amounts', { undoCost: { usd: 0.5 } }, 'undoCost'],
     ['that is undone without a cost, and says one', { undoCost: { usd: 1 } }, 'with_cost'],
   ])('%s', (_, change, why) => {
     expect(
@@ -555,7 +555,7 @@ describe('a compensation answers', () => {
 
   const costs = { class: { ...(ORDER.class as object), reversibility: 'with_cost' } };
 
-  test('with a residue, which is stored in the effect log', async () => {
+  test('with a residue that is stored in the effect log', async () => {
     expect(await leftBy(answered({ undone: 'partly', residue: { fee: 5 } }, costs))).toEqual({
       residue: { fee: 5 },
       left: [],
@@ -576,7 +576,7 @@ describe('a compensation answers', () => {
     },
   );
 
-  test('with a residue, which another tool mitigates under its own key', async () => {
+  test('with a residue that another tool mitigates under its own key', async () => {
     const keys: string[] = [];
     const args = { about: { $from: '/input/what' }, fee: { $from: '/residue/fee' } };
     const complain = (given: unknown, { key }: CallContext) => {

@@ -24,7 +24,7 @@ export interface DeclaredCall {
   readonly args?: Mapping;
 }
 
-/** A tool as plain data, which a file can contain. */
+/** A tool as plain data. A file can contain it. */
 export interface ToolDeclaration {
   readonly name: string;
   readonly description?: string;
@@ -215,7 +215,7 @@ function unfit(declaration: ToolDeclaration, key: string, input: Json): string |
   }
 }
 
-/** A sink must not confuse a call about an effect with the effect itself, which has its own key. */
+/** A sink must not confuse a call about an effect with the effect itself. Each has its own key. */
 const PREFIXES: Readonly<Record<Part, string>> = {
   execute: '',
   compensate: 'undo-',
@@ -455,7 +455,7 @@ async function doneBefore(
   throw new TypeError(`${name} does not answer whether the effect happened`);
 }
 
-/** @throws DidNothing if the arguments do not fit the called tool, which was not called */
+/** @throws DidNothing if the arguments do not fit the called tool; it was not called */
 function fitting(tool: Tool, args: Json): any {
   try {
     return tool.parse(args);

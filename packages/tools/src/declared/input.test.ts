@@ -18,7 +18,7 @@ const toolOf = (input: Input) =>
     { take: () => null },
   );
 
-/** A member of which that is said. */
+/** A schema with one member of that declaration. */
 const a = (said: Json, more: Input = {}): Input => ({ properties: { a: said }, ...more });
 
 const NUMBER = { type: 'number' };
@@ -38,7 +38,7 @@ test.each<[what: string, input: Input, why: string]>([
   ],
   ['a limit that is a text', a({ type: 'integer', minimum: '3' }), 'at /properties/a/minimum'],
   [
-    'places that are no list',
+    'places that are not a list',
     a({ type: 'array', prefixItems: NUMBER }),
     'at /properties/a/prefixItems',
   ],
@@ -191,7 +191,7 @@ test.each<[what: string, input: Input, taken: Json, refused: Json]>([
     { b: 'x' },
   ],
   [
-    'of values, which may have any members',
+    'of values that may have any members',
     a({ enum: ['b'], default: 'b', maximum_: 1 }),
     {},
     { a: 'c' },

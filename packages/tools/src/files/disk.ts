@@ -190,7 +190,7 @@ export function numberOf(id: string): string {
   return id.split(':', 2).join(':');
 }
 
-/** Whether two identities name one file, as far as the recorded identity tells. */
+/** Whether two identities name one file, by the recorded parts of the identity. */
 export function isSame(id: string, noted: string): boolean {
   return id === noted || (numberOf(noted) === noted && numberOf(id) === noted);
 }

@@ -140,7 +140,7 @@ describe('an effect that was executed immediately', () => {
     expect(listing(root)).toEqual({ 'a.txt': '644 old' });
   });
 
-  test('of which its journal is gone, is not taken for undone', async () => {
+  test('whose journal is gone is not taken for undone', async () => {
     const root = folder();
     const { run, undo } = calling(root);
     await run('write', WRITE);

@@ -268,8 +268,8 @@ export class FileActions {
       await this.#clean(path, key, entry);
       return { undone: 'all' };
     }
-    // From here on a crash leaves a state between before and after, which a second compensation
-    // finishes.
+    // From here on a crash leaves a state between before and after. A second compensation finishes
+    // it.
     await this.#journal.write({ ...entry, state: 'undoing' });
     const left =
       entry.does === 'move' ? await this.#undoMove(entry) : await this.#undoChange(entry);

@@ -174,7 +174,7 @@ describe('in a transaction', () => {
     expect(listing(root)).toEqual({ 'a.txt': '644 first' });
   });
 
-  test('calls that are planned at once see each other', async () => {
+  test('calls that are planned together see each other', async () => {
     const root = folder({ 'a.txt': 'a' });
     const twice = transacting(root, (tx) =>
       Promise.all([
@@ -238,7 +238,7 @@ describe('a path', () => {
       expect(parse(path)).toThrow(/longer than 255 bytes/);
   });
 
-  test('of a link itself is no file to delete or move', () => {
+  test('of a link itself cannot be deleted or moved', () => {
     const root = folder({ a: '' });
     symlinkSync('a', join(root, 'link'));
     const { of } = calling(root);
@@ -252,7 +252,7 @@ describe('a path', () => {
     ['delete', { path: '.' }],
     ['move', { from: '.', to: 'x' }],
     ['move', { from: 'dir/a', to: '.' }],
-  ])('of the folder of the tools is none of a file: %s', async (name, input) => {
+  ])('of the folder of the tools is not a path of a file: %s', async (name, input) => {
     const root = folder({ 'dir/a': 'a' });
     const done = calling(root).run(name, input);
     await expect(done).rejects.toMatchObject({
@@ -351,7 +351,7 @@ test.each([
   ['what there is not, beside what there is', { bytesMax: 1, bytesmax: 1 }, 'no field "bytesmax"'],
   ['another delivery', { delivery: 'later' }, '/delivery: it must be "buffered" or "externalised"'],
   ['no bytes', { bytesMax: 0 }, '/bytesMax: '],
-  ['a disk that is none', { disk: {} }, '/disk: it must be a function, but is an object'],
+  ['an invalid disk', { disk: {} }, '/disk: it must be a function, but is an object'],
 ])('%s is refused by name', (_, options, why) => {
   const make = () => fileTools({ root: folder(), ...options } as never);
   expect(make).toThrow(

@@ -63,7 +63,7 @@ export class Journal {
   /**
    * Acquires the lock of a path across all processes. Otherwise a late process with an expired
    * lease and the new owner would delete each other's record. One of them would then record that a
-   * done operation was not done. Several paths share a lock file, which limits the number of files.
+   * done operation was not done. Several paths share a lock file. This limits the number of files.
    *
    * @throws NoAnswer if another process holds the lock until the signal aborts; Error if the lock
    * is unavailable

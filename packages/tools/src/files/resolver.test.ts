@@ -72,7 +72,7 @@ describe('the names of a file', () => {
     ['leads out', () => symlinkSync('/', join(root, 'out')), 'ROOT/out/etc'],
     ['leads in a circle', () => symlinkSync('out', join(root, 'out')), 'ROOT/out'],
     ['is of the tools', () => undefined, 'ROOT/.assize/x'],
-  ])('are none where it %s', (_, make, scope) => {
+  ])('are refused if it %s', (_, make, scope) => {
     make();
     expect(() => resolved(scope)).toThrow();
   });

@@ -66,8 +66,8 @@ function makeOwn(own: string): void {
 export type Canonical = { readonly path: string } | { readonly problem: string };
 
 /**
- * The canonical path of a file: absolute, without `.`, `..`, `//` and symbolic links, as far as it
- * exists. A path that leads out of the root has none. A link as the last name is followed, or
+ * The canonical path of a file: absolute; its existing part has no `.`, `..`, `//` and symbolic
+ * links. A path that leads out of the root has none. A link as the last name is followed, or
  * refused if the call is about the name itself.
  */
 export function canonical(
@@ -209,7 +209,7 @@ function foldsForm(own: string): boolean {
   }
 }
 
-/** Does not follow links: a link target has another name, which does not show how names fold. */
+/** Does not follow links: the other name of a link target does not show how names fold. */
 function isOne(left: string, right: string): boolean {
   const other = lstatSync(right, { throwIfNoEntry: false });
   if (other === undefined) return false;

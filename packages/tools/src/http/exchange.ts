@@ -20,7 +20,7 @@ export interface HttpResponse {
 }
 
 /**
- * An answer with the text of the server's refusal, which goes to the caller only and not into a
+ * An answer with the text of the server's refusal. The text goes to the caller only and not into a
  * log.
  */
 export interface HttpExchange extends HttpResponse {
@@ -247,7 +247,7 @@ export function requireDone(
   { isConflictOpen }: { readonly isConflictOpen: boolean },
 ): void {
   if (status >= 200 && status < 300) return;
-  // Without the query, which may contain secrets.
+  // Without the query: it may contain secrets.
   const what = `${method} ${url.origin}${url.pathname} was answered with ${status}`;
   const why = `http_${status}`;
   const cause = said === undefined ? undefined : new Error(said);

@@ -123,7 +123,7 @@ describe('the requests that arrive, by class and fault', () => {
       undefined,
     ],
     ['a date by no clock', { 'retry-after': 'Fri, 31 Dec 1999 23:59:59 GMT' }, undefined],
-    ['what is no time', { 'retry-after': 'soon' }, undefined],
+    ['an invalid time', { 'retry-after': 'soon' }, undefined],
     ['nothing', {}, undefined],
   ])('a passing refusal says when to try again: %s', (_, headers, afterMs) => {
     const request = {
@@ -172,8 +172,8 @@ describe('the requests that arrive, by class and fault', () => {
 
   test.each<[string, string, number, string | undefined]>([
     ['whole', '{"error":"card declined"}', 402, '{"error":"card declined"}'],
-    ['as far as it is kept', 'x'.repeat(10_000), 422, 'x'.repeat(4_096)],
-    ['as far as it comes', 'unended', 422, 'unended'],
+    ['the part that is kept', 'x'.repeat(10_000), 422, 'x'.repeat(4_096)],
+    ['the part that arrives', 'unended', 422, 'unended'],
     ['where nobody knows what was done', 'out of order', 500, 'out of order'],
     ['nothing', ' ', 404, undefined],
   ])(
@@ -573,7 +573,7 @@ describe('a crash at every step', () => {
 
 test.each([
   ['no URL', {}, '/url: it must be a string or a function, but is missing'],
-  ['a URL that is none', { url: 7 }, '/url: it must be a string or a function, but is a number'],
+  ['an invalid URL', { url: 7 }, '/url: it must be a string or a function, but is a number'],
   [
     'a misspelled URL',
     { ulr: 'http://a/' },
@@ -585,7 +585,7 @@ test.each([
     '/reconcile/url: it must be a string or a function, but is m',
   ],
   [
-    'a body that is none',
+    'an invalid body',
     { url: 'http://a/', body: {} },
     '/body: it must be a function, but is an object',
   ],

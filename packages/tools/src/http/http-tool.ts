@@ -45,8 +45,8 @@ export interface HttpToolOptions<Schema extends z.ZodType = z.ZodType>
   /** Default: GET for a read, and POST otherwise. */
   readonly method?: string;
   /**
-   * A template with `{member}` for an escaped part of the input, or a function of the input, which
-   * requires `allow`.
+   * A template with `{member}` for an escaped part of the input, or a function of the input. A
+   * function requires `allow`.
    */
   readonly url: UrlOf<[input: z.infer<Schema>]>;
   /**
@@ -125,7 +125,7 @@ const BYTES_MAX = 2 ** 20;
 const METHOD = z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
 const URL_OF = z.union([z.string(), callback]);
 /**
- * Headers of message framing, which a tool can't set: `fetch` refuses each of them when the request
+ * Headers of message framing. A tool can't set them: `fetch` refuses each of them when the request
  * is sent.
  */
 const FRAMING: ReadonlySet<string> = new Set([
@@ -418,7 +418,7 @@ class HttpApi {
   }
 
   /**
-   * The error has neither the value nor the cause, which contains the value, because the value may
+   * The error has neither the value nor its cause: the cause contains the value, and the value may
    * be a secret.
    */
   #set(headers: Headers, header: string, value: unknown): void {

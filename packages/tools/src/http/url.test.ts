@@ -47,7 +47,7 @@ describe('the scope of a URL', () => {
     );
   });
 
-  test.each(['x', 'ftp://h/a', 'https://user:word@h/a', ''])('is none of %j', (url) => {
+  test.each(['x', 'ftp://h/a', 'https://user:word@h/a', ''])('does not exist for %j', (url) => {
     expect(errorOf(() => apiScope(url))).toMatchObject({ code: 'bad_input' });
   });
 });
@@ -107,7 +107,7 @@ describe('a declaration is refused', () => {
       'must not determine the host',
     ],
     [
-      'whose URL is none',
+      'whose URL is invalid',
       { url: '/orders' },
       'cannot be used: it must start with http:// or https:// and a host.',
     ],
@@ -118,10 +118,10 @@ describe('a declaration is refused', () => {
     ],
     ['whose URL is made, with no host allowed', { url: () => 'https://h.example/' }, 'allow'],
     ['whose URL is not allowed', { allow: ['g.example'] }, 'not in allow'],
-    ['that allows what is no host', { allow: ['https://h.example/'] }, 'not a host'],
+    ['that allows an invalid host', { allow: ['https://h.example/'] }, 'not a host'],
     ['whose sink is keyed, and gets no key', { idempotencyHeader: null }, 'must receive the key'],
-    ['of a method that is none', { method: 'BREW' }, 'method'],
-    ['of a header that is none', { headers: { 'a b': 'c' } }, '/headers/a b'],
+    ['of an invalid method', { method: 'BREW' }, 'method'],
+    ['of an invalid header', { headers: { 'a b': 'c' } }, '/headers/a b'],
     ['whose scope does not parse', { writes: ['a//b'] }, 'does not parse'],
     [
       'that asks a sink that is not queryable',
@@ -156,7 +156,7 @@ describe('a declaration is refused', () => {
     expect(message).not.toContain('hunter2');
   });
 
-  test('or is none at all', () => {
+  test('that is not an object', () => {
     for (const options of [undefined, null, {}, [], 'x'])
       expect(errorOf(() => httpTool(options as never))).toMatchObject({ reason: 'invalid_tool' });
   });

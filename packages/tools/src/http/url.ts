@@ -59,7 +59,7 @@ export function urlMaker<Args extends readonly unknown[]>(
 function ownHost(tool: string, template: string): string {
   const [one, other] = ['x', 'y'].map((filler) => {
     const read = readUrl(template.replaceAll(MEMBER, filler));
-    // The message omits the URL, which may contain a password, or a key in its query.
+    // The message omits the URL: it may contain a password, or a key in its query.
     if (typeof read === 'string') throw invalidTool(tool, `its URL cannot be used: ${read}`);
     return read;
   }) as [URL, URL];

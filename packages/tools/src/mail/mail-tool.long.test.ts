@@ -258,7 +258,7 @@ describe('a reply to a message', () => {
       };
       const { server, tool, said } = await scripted({ ...bye, DATA: early });
       const left = once(server, 'connection').then(([socket]) => once(socket as Socket, 'close'));
-      // More than the system takes at once.
+      // More than the system takes in one write.
       const input = {
         ...(tool.parse(letter) as object),
         text: 'a long line of text\n'.repeat(1_000_000),
@@ -334,14 +334,14 @@ describe('a crash at every step', () => {
 });
 
 test.each<[string, object, string]>([
-  ['a sender that is none', { from: 'shop' }, 'from'],
+  ['an invalid sender', { from: 'shop' }, 'from'],
   ['a sender of two lines', { from: { name: 'a\nb', address: 'a@b.example' } }, 'from'],
-  ['a transport that is none', { transport: 'http://h' }, 'transport'],
+  ['an invalid transport', { transport: 'http://h' }, 'transport'],
   ['a transport with settings in its URL', { transport: 'smtp://h/?a=b' }, 'transport'],
   ['a transport without a host', { transport: { port: 25 } }, '/transport/host'],
   ['a transport whose password is not escaped', { transport: 'smtp://u:sesame%zz@h' }, '% is %25'],
   ['a transport whose user is not escaped', { transport: 'smtp://%sesame:p@h' }, 'transport'],
-  ['a name that is none', { name: 'Mail' }, 'name'],
+  ['an invalid name', { name: 'Mail' }, 'name'],
 ])('a declaration with %s is refused', (_, change, why) => {
   const sound = { name: 'mail.send', from: 'shop@shop.example', transport: 'smtp://h' };
   const error = errorOf(() => mailTool({ ...sound, ...change } as never)) as Error;
@@ -353,7 +353,7 @@ test.each<[string, object, string]>([
 test.each<[string, unknown, string]>([
   ['a URL of something else', 'http://sesame@h', '/transport: smtp://user:password@host:port'],
   ['a password that is not escaped', 'smtp://u:sesame%zz@h', '% is %25'],
-  ['a port that is none', { host: 'h', port: 'sesame' }, '/transport/port'],
+  ['an invalid port', { host: 'h', port: 'sesame' }, '/transport/port'],
 ])('a transport that gives %s gets an error that names the problem', async (_, given, why) => {
   const tool = mailTool({
     name: 'mail.send',

@@ -37,7 +37,7 @@ test.each([
   'ada@exa mple.com',
   'ada@a@b.example\n',
   'a@b.example\r\nBcc: x',
-])('%j is no address', (to) => {
+])('%j is not an address', (to) => {
   expect(message.safeParse({ to, subject: '', text: '' }).success).toBe(false);
 });
 

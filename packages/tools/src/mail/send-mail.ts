@@ -81,7 +81,7 @@ async function untouched<T>(make: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Names an invalid option by its path and never with its value, which may be a password. */
+/** Names an invalid option by its path and never with its value: that may be a password. */
 function reasonOf(cause: unknown): string {
   if (isInstance(cause, z.ZodError)) return issueText(cause, ['transport']);
   return errorMessage(cause) ?? 'no error';

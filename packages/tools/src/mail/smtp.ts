@@ -79,13 +79,13 @@ export interface AcceptedMessage {
 
 const CONNECT_MS = 10_000;
 const SILENCE_MS = 60_000;
-/** Time limit for the server's answer to QUIT, which is needed only after a refusal. */
+/** Time limit for the server's answer to QUIT. It is needed only after a refusal. */
 const LEAVE_MS = 2_000;
 /** Event loop turns that a stream may need to report its end. */
 const TURNS = 5;
 
 /**
- * Sends one message on its own connection, which ends with the signal.
+ * Sends one message on its own connection. The connection ends with the signal.
  *
  * @throws DidNothing if the server did not receive all of the message, or refused it; NoAnswer if
  * the outcome is unknown

@@ -134,7 +134,7 @@ function regExpOf(pattern: string): RegExp | undefined {
 
 const metas = new Map<Dialect, Ajv>();
 
-/** Where a schema is none by the meta-schema of its draft. */
+/** The place where a schema breaks the meta-schema of its draft. */
 function misfitIn(schema: Schema, dialect: Dialect): string | undefined {
   const ajv = metas.get(dialect) ?? ajvOf(dialect, false);
   metas.set(dialect, ajv);

@@ -24,8 +24,8 @@ const VARIABLE = /^[a-z][A-Za-z0-9_]*$/;
 const LOWER_CASE_SETTING = /_proxy$|^(?:npm|pnpm|yarn)_/;
 
 /**
- * Why a script of that environment can't run with such an input, as far as the schema names the
- * fields.
+ * Why a script of that environment can't run with such an input. Checks the fields that the schema
+ * names.
  */
 export function problemOfScript(
   input: z.ZodType,

@@ -47,7 +47,7 @@ function linkTo(root: string): string {
   return link;
 }
 
-/** Without the lock, which stays. */
+/** Without the lock: it stays. */
 function snapshotsOf(root: string): string[] {
   return readdirSync(join(dirname(root), '.assize-snapshots', 'repo'))
     .filter((name) => name !== '.lock')
@@ -207,7 +207,7 @@ describe('a command', () => {
     });
   });
 
-  test('that can not be given its input is not begun, and its folder not copied', async () => {
+  test('that cannot be given its input does not start, and no folder is copied', async () => {
     const root = folder();
     const tool = changing(root, 'true', { input: z.record(z.string(), z.string()) });
     await expect(run(tool, { PATH: '/x' })).rejects.toMatchObject({ name: 'DidNothing' });
@@ -354,7 +354,7 @@ describe('a command with a copy of its folder', () => {
     expect(readFileSync(join(root, 'log'), 'utf8')).toBe('x\n');
   });
 
-  test('is put back and undone where it has left names that are no UTF-8', async () => {
+  test('is put back and undone if it has left names that are not UTF-8', async () => {
     const odd = `${CHANGE}; for n in "$(printf 'odd\\377')" "made/$(printf '\\376')"; do mkdir "$n"; echo x > "$n/x"; done`;
     const root = folder();
     const before = listing(root);
@@ -372,7 +372,7 @@ describe('a command with a copy of its folder', () => {
     expect(listing(root)).toEqual(before);
   });
 
-  test('is not begun where a name that is no UTF-8 can’t be copied', async () => {
+  test('does not start if a name that is not UTF-8 can’t be copied', async () => {
     const root = folder();
     put(root, 'odd\ufffd', 'x');
     execFileSync('/bin/sh', ['-c', `echo y > "$(printf 'odd\\377')"`], { cwd: root });
@@ -746,7 +746,7 @@ test.each([
     /Remove compensate/,
   ],
   [
-    'that several branches use at once',
+    'that several branches use concurrently',
     { command: ['x'], snapshotOf: '/a', parallel: true },
     /parallel.*BranchFolders/,
   ],
@@ -786,11 +786,11 @@ test.each([
     { command: ['x'], class: 'read', keyVariable: 'key' },
     /\/keyVariable: .*upper-case/,
   ],
-  ['with a class that is none', { command: ['x'], class: null }, /its class must be 'read'/],
+  ['with an invalid class', { command: ['x'], class: null }, /its class must be 'read'/],
   ['without a class', { command: ['x'] }, /class, or a snapshotOf/],
   ['without a command', { command: [], class: 'read' }, /the program first/],
   [
-    'with a folder that is no absolute path',
+    'with a folder that is not an absolute path',
     { command: ['x'], snapshotOf: 'a', writes: [] },
     /absolute path/,
   ],

@@ -32,11 +32,11 @@ export interface ShellToolSpec<Schema extends z.ZodType = z.ZodType>
   /** Default: no input. */
   readonly input?: Schema;
   /**
-   * The program and its arguments, with `{member}` for a string or number of the input, which stays
-   * within its argument. An argument that starts with a field is refused if its value starts with
-   * `-` (`mayBeOptions`). A single string is a script for `/bin/sh`. Strings and numbers of the
-   * input are its variables (`"$member"`), and never part of its text. Such a field starts with a
-   * lower-case letter, unlike the shell's own variables (`PATH`, `LD_PRELOAD`). The name must not
+   * The program and its arguments, with `{member}` for a string or number of the input. The value
+   * stays within its argument. An argument that starts with a field is refused if its value starts
+   * with `-` (`mayBeOptions`). A single string is a script for `/bin/sh`. Strings and numbers of
+   * the input are its variables (`"$member"`), and never part of its text. Such a field starts with
+   * a lower-case letter, unlike the shell's own variables (`PATH`, `LD_PRELOAD`). The name must not
    * be a setting of programs (`http_proxy` and similar, `npm_config_registry`) or a name in `env`.
    * Other names are refused with the declaration, or with the call if its schema is open.
    */
@@ -53,17 +53,17 @@ export interface ShellToolSpec<Schema extends z.ZodType = z.ZodType>
   /** The complete environment. Default: `PATH` of the system's own folders and `LANG=C.UTF-8`. */
   readonly env?: Readonly<Record<string, string>>;
   /**
-   * The variable for the key of the effect, which is equal in every attempt of the same effect. The
-   * name has upper-case letters, digits and `_`, and is not in `env`. By default the command does
-   * not receive the key. A keyed sink requires the variable: only the command can prevent a second
-   * effect under the same key.
+   * The variable for the key of the effect. The key is equal in every attempt of the same effect.
+   * The name has upper-case letters, digits and `_`, and is not in `env`. By default the command
+   * does not receive the key. A keyed sink requires the variable: only the command can prevent a
+   * second effect under the same key.
    */
   readonly keyVariable?: string;
   /** Maximum number of stored bytes of each output. Default 64 KiB. */
   readonly outputMax?: number;
   /**
-   * The only folder that the command changes, which is copied first and restored as compensation.
-   * The absolute path of an existing folder. The tool's writes include the whole folder by its real
+   * The only folder that the command changes. It is copied first and restored as compensation. The
+   * absolute path of an existing folder. The tool's writes include the whole folder by its real
    * path (`fs:FOLDER/**`), regardless of `writes`. If two transactions worked in it concurrently,
    * neither could be compensated.
    */
@@ -165,10 +165,7 @@ export function shellTool<Schema extends z.ZodType>(spec: ShellToolSpec<Schema>)
 /** @throws EffectError `invalid_tool` for a keyed sink that does not receive the key */
 function requireKey({ name, class: sort, env = ENV, keyVariable }: ShellToolSpec): void {
   if (keyVariable !== undefined && Object.hasOwn(env, keyVariable))
-    throw invalidTool(
-      name,
-      `its env has ${keyVariable}, which is its keyVariable. Rename one of them`,
-    );
+    throw invalidTool(name, `its env has ${keyVariable}, its keyVariable. Rename one of them`);
   // The declaration check refuses an invalid class.
   if (
     (sort as { readonly sink?: unknown } | null | undefined)?.sink === 'keyed' &&
@@ -270,7 +267,7 @@ class Copying {
 
   /**
    * The result of the run.
-   * @throws DidNothing on abort during a copy, which then ends on its own
+   * @throws DidNothing on abort during a copy; the copy then ends on its own
    */
   async unlessLate<T>(ended: Promise<T>): Promise<T> {
     const { promise: late, reject } = Promise.withResolvers<never>();

@@ -25,7 +25,7 @@ import { Snapshots } from './snapshot.ts';
 
 const NOBODY = 65_534;
 
-/** Of a folder with folders inside that take no files, which is not root's. */
+/** Of a folder with folders inside that take no files. It is not root's. */
 function stage(): { readonly root: string; readonly snapshots: Snapshots; readonly place: string } {
   const place = mkdtempSync(join(tmpdir(), 'assize-snapshot-'));
   onTestFinished(() => rmSync(place, { recursive: true }));
@@ -305,7 +305,7 @@ test.each([
   ['a file', 'echo y > "$(printf "open/odd\\377")"'],
   ['a folder', 'mkdir "$(printf "open/odd\\377")"'],
   ['what a link leads to', 'ln -s "$(printf "odd\\377")" open/link'],
-])('a folder is not copied where the name of %s inside is no UTF-8', async (_, script) => {
+])('a folder is not copied if the name of %s inside is not UTF-8', async (_, script) => {
   const { root, snapshots } = stage();
   mkdirSync(join(root, 'open/of'));
   // By its text, this one is meant by the other's name.
@@ -330,7 +330,7 @@ test('a restore skips only files with exactly the tools’ own names', async () 
   for (const own of books) expect(readdirSync(join(root, own))).toEqual(['kept']);
 });
 
-test('a file that is too large to be read at once is read all the same', async () => {
+test('a file that is too large to be read in one call is read in parts', async () => {
   const { root, snapshots } = stage();
   await snapshots.take('k', 1);
   writeFileSync(join(root, 'large'), '');

@@ -60,7 +60,7 @@ export type RunOutcome =
 /**
  * Copies of a folder before commands ran in it, next to the folder and accessible only to this
  * user. Each run that can still be compensated has one copy. The first run of a later transaction
- * removes the copies of older ones, which have ended permanently by then. One process at a time
+ * removes the copies of older ones. These have ended permanently by then. One process at a time
  * works on the copies (`alone`).
  */
 export class Snapshots {
@@ -74,7 +74,7 @@ export class Snapshots {
   }
 
   /**
-   * Whether a run there may still be reverted or compensated, which proves that the path was a
+   * Whether a run there may still be reverted or compensated. This proves that the path was a
    * folder. The method takes no lock, so an entry may disappear before it is read. Such an entry is
    * ignored, and the other entries decide.
    */
@@ -221,7 +221,7 @@ export class Snapshots {
       });
     await makeFolder(this.#folder);
     if (owner !== undefined) await give(this.#folder, owner);
-    // The command may have removed the owner's access, which the restore needs.
+    // The command may have removed the owner's access, and the restore needs it.
     if (mode !== undefined) await setMode(this.#folder, mode | 0o700);
     await clear(this.#folder);
     await copyInto(copy, this.#folder);
@@ -335,7 +335,7 @@ function homeOf(folder: string): string {
 export function beganAt(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // Field 22 of proc(5), counted after the name, which may contain any character.
+    // Field 22 of proc(5), counted after the name: the name may contain any character.
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
   } catch {
     return undefined;

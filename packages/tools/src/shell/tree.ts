@@ -19,8 +19,8 @@ import { contentHash } from 'assize/internal/canon';
 // Folders with their content: copied, removed and compared.
 
 /**
- * Folders of the tools' own data, which a restore does not change. A name that only starts like
- * them belongs to a command.
+ * Folders of the tools' own data. A restore does not change them. A name that only starts like them
+ * belongs to a command.
  */
 const BOOKS: ReadonlySet<string> = new Set(['.assize', '.assize-branches', '.assize-snapshots']);
 
@@ -58,9 +58,8 @@ async function requireTexts(folder: CopyPath, name: Buffer): Promise<void> {
 const ACTS = 0o6000;
 
 /**
- * Copies items with mode and owner, as far as the system permits. A copy keeps setuid-like bits
- * only if owner and group are the same. The bits are never set for the copying user, not even
- * briefly.
+ * Copies items with mode and owner if the system permits it. A copy keeps setuid-like bits only if
+ * owner and group are the same. The bits are never set for the copying user, not even briefly.
  * @throws the signal's reason
  */
 export async function copyInto(from: string, to: string, signal?: AbortSignal): Promise<void> {

@@ -12,8 +12,8 @@ export interface BorrowedConnection {
 }
 
 /**
- * A connection for exclusive use, in order of requests. `held`: for staged writes of a body, which
- * may take long. `ruled`: for adjudicated work, which precedes staged writes. `read`: waits for no
+ * A connection for exclusive use, in order of requests. `held`: for staged writes of a body. These
+ * may take long. `ruled`: for adjudicated work. It precedes staged writes. `read`: waits for no
  * writer, except on the same connection.
  *
  * @throws the errors of `connect`; the signal's reason if it aborts before the connection is

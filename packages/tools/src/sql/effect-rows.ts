@@ -28,8 +28,8 @@ export interface EffectRow {
 const UNANSWERED = '';
 
 /**
- * The value of `undone`, and the placeholder while the compensation runs, which no other
- * transaction sees either.
+ * The value of `undone`, and the placeholder while the compensation runs. No other transaction sees
+ * that either.
  */
 const UNDONE = 1;
 const BEING_UNDONE = 2;

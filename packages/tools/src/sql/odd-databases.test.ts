@@ -99,7 +99,7 @@ test('later calls see no rolled back rows, foreign rows on the connection stay',
   expect([seen, log.lines]).toEqual([['of the host'], ['of the host', 'third']]);
 });
 
-test('an undoing that ends its transaction is not done anew', async () => {
+test('an undo that ends its transaction is not repeated', async () => {
   const log = new Log();
   const tool = log.put({
     delivery: 'externalised',

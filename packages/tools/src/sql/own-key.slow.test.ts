@@ -234,7 +234,7 @@ withPostgres('keys on a server', (postgres) => {
     ],
     ['goes on after a return', [`INSERT INTO log (what) VALUES (E'stolen'\r'\\''); ${ENDS} --')`]],
     [
-      'has a space that is none',
+      'has a character that only looks like a space',
       [`INSERT INTO log (what) SELECT 'stolen' AS \u00a0$$; ${ENDS} --`],
     ],
     [

@@ -93,7 +93,7 @@ export class SqlPart {
     };
   }
 
-  /** A duplicate key comes from a concurrent attempt, which a retry finds ended. */
+  /** A duplicate key comes from a concurrent attempt. A retry finds it ended. */
   async addKey(rows: EffectRows, key: string): Promise<void> {
     try {
       await rows.add(key, this.#options.name);

@@ -39,7 +39,7 @@ const POSTGRES: Reading = {
   isPostgres: true,
 };
 
-/** Without `standard_conforming_strings`, which any statement before may have taken away. */
+/** Without `standard_conforming_strings`: any statement before may have turned it off. */
 const POSTGRES_OF_OLD: Reading = { ...POSTGRES, escapedIn: `'` };
 
 /** SQLite takes the quotes of others too (“SQLite keywords”), and a bracket for a name. */
@@ -67,7 +67,7 @@ const MYSQL: Reading = {
   runs: /\/\*M?![0-9]*/y,
 };
 
-/** A word; or the digits of a number, which PostgreSQL has end where a letter comes. */
+/** A word, or a number; PostgreSQL ends a number at the first letter. */
 const WORD = /[0-9][0-9_]*|[A-Za-z_$\u0080-\uffff][\w$\u0080-\uffff]*/y;
 const DOLLAR = /\$(?:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$/y;
 /** Between two parts of one string (PostgreSQL, section 4.1.2.1). */
@@ -178,7 +178,7 @@ class Reader {
     return word;
   }
 
-  /** A quote that is doubled ends a string and begins the next one, which comes to the same. */
+  /** A doubled quote ends a string and begins the next one, with the same result. */
   #afterString(quote: string, isEscaped: boolean): number {
     let at = this.#at + 1;
     while (at < this.#text.length && this.#text[at] !== quote)

@@ -137,7 +137,7 @@ describe('statements', () => {
     expect([bank.cents(), bank.broken]).toEqual([[100, 0], []]);
   });
 
-  test('that act at once are undone where it comes to no commit', async () => {
+  test('that act immediately are undone if no commit follows', async () => {
     await using bank = new Bank();
     await transact([now(bank)], async (tx) => {
       expect(await tx.call('bank.pay_now', GIVEN)).toEqual({ now: 30 });
@@ -162,10 +162,10 @@ describe('statements', () => {
     [{ code: '23514' }, 'sql_23514'],
     [{ code: 'SQLITE_CONSTRAINT_CHECK' }, 'sql_sqlite_constraint_check'],
     [{ code: 'ERR_SQLITE_ERROR', errcode: 275 }, 'sql_275'],
-    [{ code: 'the value ada is no number' }, undefined],
+    [{ code: 'the value ada is not a number' }, undefined],
     [{ code: 23_514 }, undefined],
     [{}, undefined],
-  ])('are reported only by a value that can be nothing but a code: %j', (error, why) => {
+  ])('are reported only by a value that can only be a code: %j', (error, why) => {
     expect(refusal(Object.assign(new Error('no'), error))).toBe(why);
   });
 
@@ -227,7 +227,7 @@ describe('statements', () => {
       ['externalised'],
     ] as const) {
       await using bank = new Bank();
-      // As a procedure may, which does so in a word of its own.
+      // As a procedure may, with a statement of its own.
       const connection = {
         ...bank.connect(),
         query: (text: string, values: readonly SqlValue[]) =>
@@ -277,7 +277,7 @@ describe('statements', () => {
           await tx.call(name, name === 'bank.pay' ? GIVEN : {}).catch(({ code }) => code),
         ).toBe('outcome_unknown');
     });
-    // Under its key the bank has that it was begun, and not what came of it.
+    // Under its key the bank has that it was started, and not its result.
     expect([isCommitted, left.map(({ phase }) => phase)]).toEqual([true, ['in_doubt']]);
     expect([bank.cents(), bank.bookings('pay')]).toEqual([[70, 30], 1]);
   });
@@ -355,7 +355,7 @@ test('a crash at any step leaves all of it once, or nothing', async () => {
 
 test.each<[string, object, string]>([
   ['no database', { database: undefined }, 'database'],
-  ['a database that is none', { database: {} }, 'database'],
+  ['an invalid database', { database: {} }, 'database'],
   [
     'values named as nobody does',
     { database: { connect: () => 0, placeholders: ':1' } },
@@ -364,7 +364,7 @@ test.each<[string, object, string]>([
   ['no statements', { statements: ['DELETE'] }, 'statements'],
   ['no writes', { writes: undefined }, 'writes'],
   ['a scope that does not parse', { writes: ['db::x'] }, 'does not parse'],
-  ['a delivery that is none', { delivery: 'later' }, 'delivery'],
+  ['an invalid delivery', { delivery: 'later' }, 'delivery'],
 ])('a declaration with %s is refused', async (_, change, why) => {
   await using bank = new Bank();
   expect(errorOf(() => pay(bank, change as never))).toMatchObject({

@@ -39,7 +39,7 @@ export interface SqlToolOptions<Schema extends z.ZodType = z.ZodType>
   /** Derives the result from the rows of each statement. Default: null. */
   readonly result?: (rows: readonly (readonly SqlRow[])[], input: z.infer<Schema>) => unknown;
   /**
-   * The compensating statements, which run in one database transaction. Without them, the tool is
+   * The compensating statements. They run in one database transaction. Without them, the tool is
    * irreversible.
    */
   readonly undo?: (input: z.infer<Schema>, result: any) => readonly SqlStatement[];

@@ -7,8 +7,8 @@ import { transact } from '../../../../tests/support/tools/tool-stage.ts';
 import { PostgresStage, SqliteStage, type StagedDatabase } from '../../tests/support/sql-stage.ts';
 import { type SqlDatabase, sqlReader, sqlTool } from './index.ts';
 
-// One transaction holds something in a database, and does at once or undoes something else there:
-// it must not wait for itself.
+// One transaction holds something in a database, and immediately does or undoes something else
+// there: it must not wait for itself.
 
 const LONG = 300_000;
 
@@ -119,7 +119,7 @@ describe('SQLite', () => {
   const other = "INSERT INTO log (what, size) VALUES ('other', 0)";
 
   test.each<[string, (tx: Transaction, stage: SqliteStage) => Promise<unknown>, string[]]>([
-    ['once something was done at once beside it', (tx) => tx.call('at_once', {}), []],
+    ['after an immediate call beside it', (tx) => tx.call('at_once', {}), []],
     [
       'also where the body passes over that',
       (tx) => tx.call('at_once', {}).catch(() => undefined),

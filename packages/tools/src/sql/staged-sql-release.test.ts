@@ -17,7 +17,7 @@ afterEach(() => void vi.useRealTimers());
 
 const never = (): Promise<never> => new Promise(() => undefined);
 
-/** One connection for all, as of a file; `isClosable`: each has its own, which can be cut off. */
+/** One connection for all, as of a file; `isClosable`: each has its own and can be cut off. */
 class Listed {
   readonly committed: string[] = [];
   readonly closed: boolean[] = [];
@@ -54,7 +54,7 @@ class Listed {
         const isFound = text.startsWith('SELECT result') && this.#keys.has(key);
         return isFound ? [{ result: 'null', undone: 0 }] : [];
       },
-      // As PostgreSQL, which only warns of a transaction within a transaction.
+      // As PostgreSQL: it only warns of a transaction within a transaction.
       begin: () =>
         answer('BEGIN', () => {
           open ??= [];
@@ -286,7 +286,7 @@ test.each(['BEGIN', 'SELECT undone'])(
   },
 );
 
-/** Connections of a pool of one, of which the first thing that is asked of it is never answered. */
+/** Connections of a pool of one. Its first request is never answered. */
 function hanging(what: 'connect' | 'close' | 'rollback') {
   const list = new Listed(true);
   let isFirst = true;

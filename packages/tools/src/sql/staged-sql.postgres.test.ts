@@ -38,7 +38,7 @@ function tests(open: () => Promise<StagedDatabase>, every = 1): void {
     });
   };
 
-  test('only the body sees staged answers; the commit shows all of them at once', async () => {
+  test('only the body sees staged answers; the commit shows all of them together', async () => {
     const world = await opened();
     await meanwhile('a', 'first');
     const { value } = await world.transact(async (tx) => {
@@ -58,7 +58,7 @@ function tests(open: () => Promise<StagedDatabase>, every = 1): void {
     ]);
   });
 
-  test.each(['throws', 'is rejected', 'is put up for approval'])(
+  test.each(['throws', 'is rejected', 'is submitted for approval'])(
     'a body that %s leaves nothing',
     async (ends) => {
       const world = await opened();
@@ -73,7 +73,7 @@ function tests(open: () => Promise<StagedDatabase>, every = 1): void {
       expect([...world.seen.a]).toEqual([NOTHING]);
       // Nor does it lock anything.
       await meanwhile('a', 'next');
-      if (ends !== 'is put up for approval') return;
+      if (ends !== 'is submitted for approval') return;
       // An approved call is executed again, and must give the same answer that the body received.
       const [left] = (await approved(world)).value ?? [];
       expect(left).toMatchObject({ tool: 'a.note', phase: 'unresolved' });
@@ -239,7 +239,7 @@ function tests(open: () => Promise<StagedDatabase>, every = 1): void {
               const both = i % 2 === 0 ? ['a', 'b'] : ['b', 'a'];
               for (const name of both) await tx.call(`${name}.note`, { what: `${i}` });
             },
-            // They claim the same, so they are told what is so when it is their turn.
+            // They claim the same, so they read the state when it is their turn.
             { name: `${i}`, writes: ['db:**'] },
           ),
         ),

@@ -31,7 +31,7 @@ interface Open {
   readonly use: BorrowedConnection;
   readonly done: StagedCall[];
   readonly limit: NodeJS.Timeout;
-  /** Prefix of its savepoints, which have numbers. */
+  /** Prefix of its numbered savepoints. */
   readonly mark: string;
   /** Resolves when the work in progress has ended. Undefined if no work is in progress. */
   busy: Promise<void> | undefined;
@@ -213,10 +213,10 @@ export class StagedSql implements StagedTransaction {
   async #opened({ signal, epoch }: Pick<CallContext, 'signal' | 'epoch'>): Promise<Open> {
     if (this.#open !== undefined && this.#open.lost === undefined) return this.#open;
     // Otherwise an immediate call, a compensation or a repeated read of the same tool transaction
-    // would wait for the staged writes, which wait for that call.
+    // would wait for the staged writes, and these wait for that call.
     const letGo = (): void => {
       this.#hasGivenWay = true;
-      // After the work in progress, which belongs to the same body.
+      // After the work in progress: it belongs to the same body.
       void this.#next(async () => {
         if (this.#open !== undefined) await this.#lose(this.#open).catch(() => undefined);
       });

@@ -209,7 +209,7 @@ test('no accepted text, however composed, lets SQLite end the transaction', () =
     fc.property(texts(PIECES), (text) => {
       if (!database.isTransaction) database.exec('BEGIN');
       try {
-        // All statements of a text, and each as it comes: those before one that is none are run.
+        // All statements of a text, one after the other: those before an invalid one are run.
         database.exec(text);
       } catch {
         // SQLite may have ended the transaction before it refused the text.

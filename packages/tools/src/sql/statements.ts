@@ -9,8 +9,8 @@ export interface SqlStatement {
 }
 
 /**
- * The start of a statement that starts, ends or configures a transaction or savepoint, which only
- * the tool may do. Also the start of a statement that sets the client encoding: a part of a
+ * The start of a statement that starts, ends or configures a transaction or savepoint. Only the
+ * tool may do that. Also the start of a statement that sets the client encoding: a part of a
  * character could then be a quote.
  */
 const CONTROL = new RegExp(

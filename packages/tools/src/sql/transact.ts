@@ -11,7 +11,7 @@ import type { SqlConnection, SqlDatabase } from './port.ts';
 import { refusal } from './refusal.ts';
 import { TransactionEnded } from './still-open.ts';
 
-/** Work under a key, which runs once. */
+/** Work under a key. It runs once. */
 export interface SqlWork {
   readonly call: CallContext;
   /** Runs before the key is read, so one of two concurrent attempts waits there. */

@@ -6,7 +6,7 @@ import type { Disk } from '../../src/files/disk.ts';
 import { fileTools } from '../../src/files/file-tools.ts';
 import { hashOf } from '../../src/files/operations.ts';
 
-/** A folder with these files, which is gone after the test. */
+/** A folder with these files. It is removed after the test. */
 export function folder(files: Readonly<Record<string, string>> = {}): string {
   const root = newFolder();
   onTestFinished(() => rmSync(root, { recursive: true }));

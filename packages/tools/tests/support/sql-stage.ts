@@ -58,7 +58,7 @@ function seenIn(rows: readonly SqlRow[]): Seen {
   return { log, keys: rows.length - log.length };
 }
 
-/** A connection with a step before and after each thing that it is told. */
+/** A connection with a step before and after each of its calls. */
 function stepped(
   { query, begin, commit, rollback, close }: Required<SqlConnection>,
   {
@@ -248,7 +248,7 @@ export class PostgresStage implements StagedDatabase {
       connectionString: this.#url,
       options: `-c search_path=${this.#schema}`,
     });
-    // One that is ended is told so.
+    // An ended client emits an error.
     client.on('error', () => undefined);
     await client.connect();
     this.#clients.add(client);

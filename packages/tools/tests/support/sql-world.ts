@@ -55,7 +55,7 @@ function look(name: Name, database: SqlDatabase): Tool {
   });
 }
 
-/** Two databases, a sink that is none, and a store, which outlive processes. */
+/** Two databases, a sink that is not a database, and a store. All outlive processes. */
 export class World {
   readonly store = new MemoryStore();
   readonly sink = new OutsideSink('keyed');
@@ -98,7 +98,7 @@ export class World {
     for (const name of NAMES) this.seen[name].add(said(await this.databases[name].look()));
   };
 
-  /** One process, which may end at a step; it is looked at from outside at each. */
+  /** One process that may end at a step; it is looked at from outside at each. */
   async process<T>(
     endAt: number | undefined,
     live: (assize: Assize) => Promise<T>,
@@ -120,7 +120,7 @@ export class World {
     return this.process(endAt, (assize) => this.within(assize, body, rest));
   }
 
-  /** In a process that goes on; undefined where it threw, which `thrown` has then. */
+  /** In a process that goes on. Undefined if it threw: `thrown` then has the error. */
   async within(
     assize: Assize,
     body: (tx: Transaction) => Promise<unknown>,
