@@ -6,7 +6,7 @@ import { tenantOf } from './tenant-of.ts';
 const OF_TRAJECTORIES: ReadonlySet<string> = new Set(['run/open']);
 
 /**
- * The store of a cell, which refuses what the root log does not allow: entries of tenants that live
+ * The store of a cell. It refuses what the root log does not allow: entries of tenants that live
  * elsewhere, and every entry while the root log is silent. Reads, and the log of tool calls, go on:
  * a call in progress is recorded to its end. Lists have the trajectories of its own tenants, and
  * not the copies that others left behind.

@@ -65,7 +65,7 @@ describe('a file with a fault', () => {
     ['another member of a cell', one('store: sqlite:./a.db, shard: 1'), 'shard'],
     ['no store', one('url: http://one.example'), '/cells/one/store'],
     ['a store that is a number', one('store: 5'), '/cells/one/store'],
-    ['an address that is none', one('store: sqlite:./a.db, url: one.example'), '/cells/one/url'],
+    ['an invalid address', one('store: sqlite:./a.db, url: one.example'), '/cells/one/url'],
     ['an address of a file', one('store: sqlite:./a.db, url: "file:///one"'), '/cells/one/url'],
     [
       'an address with a path',

@@ -130,7 +130,7 @@ const trees = fc
 
 const hex = (hash: Uint8Array): string => Buffer.from(hash).toString('hex');
 
-/** The report of a tree's head, which continues its head of `before` entries. */
+/** The report of a tree's head that continues its head of `before` entries. */
 function reportOf(tree: NaiveTree, size: number, before?: number) {
   const proof = before === undefined ? [] : tree.proof(before, size).map(hex);
   return { size, root: hex(tree.mth(0, size)), proof };

@@ -112,7 +112,7 @@ export async function cancelMove({
   return cell;
 }
 
-/** The cell that the tenant leaves, and whether an earlier call has begun the move. */
+/** The cell that the tenant leaves, and whether an earlier call has started the move. */
 async function sourceOf(
   options: MoveOptions,
 ): Promise<{ readonly from: CellPlace; readonly isBegun: boolean }> {
@@ -138,7 +138,7 @@ async function requireServed(
   if (await log.servedCell(name, store).ask(SERVER_MS, signal)) return;
   throw new CellsError(
     'wrong_state',
-    `No server of the cell ${name} answers, so ${tenant} cannot move. Nothing has begun. Start one: assize serve --store 'cells:FILE?cell=${name}'`,
+    `No server of the cell ${name} answers, so ${tenant} cannot move. Nothing was changed. Start one: assize serve --store 'cells:FILE?cell=${name}'`,
     { evidence: { tenant, cell: name } },
   );
 }
@@ -182,7 +182,7 @@ async function storeOf(
     if (!isAssizeError(cause, 'store_not_found')) throw cause;
     throw new CellsError(
       'wrong_state',
-      `The cell ${name} has no store, so ${tenant} cannot move. Check its URL, or start a server, which creates the store: assize serve --store 'cells:FILE?cell=${name}'`,
+      `The cell ${name} has no store, so ${tenant} cannot move. Check its URL, or start a server to create the store: assize serve --store 'cells:FILE?cell=${name}'`,
       { cause, evidence: { tenant, cell: name } },
     );
   }
@@ -237,7 +237,7 @@ async function* textsOf(lines: AsyncIterable<string>): AsyncGenerator<string> {
 }
 
 /**
- * The heads of the tenant's trajectories, which are the same in both cells and verify in the new
+ * The heads of the tenant's trajectories. They are the same in both cells and verify in the new
  * one.
  *
  * @throws CellsError `wrong_state`

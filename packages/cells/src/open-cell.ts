@@ -24,7 +24,7 @@ export interface OpenCellOptions
 export interface Cell {
   readonly place: CellPlace;
   readonly file: CellsFile;
-  /** The store of the cell, which refuses what the root log does not allow. */
+  /** The store of the cell. It refuses what the root log does not allow. */
   readonly store: Store;
   /** The same store without that check, for the orders themselves. */
   readonly own: Store;

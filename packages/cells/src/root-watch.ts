@@ -174,7 +174,7 @@ export class RootWatch {
     )!.cell;
   }
 
-  /** Whether this cell has the tenant, which does not move. */
+  /** Whether this cell has the tenant and no move is in progress. */
   isHere(tenant: string): boolean {
     const placed = this.#tenant(tenant);
     return placed?.cell === this.#options.cell && placed.to === undefined;
@@ -337,7 +337,7 @@ function remedyFor(name: string): string {
 
 /**
  * Whether a tenant that is halted by the root log takes an entry here: that of a halted trajectory,
- * but for the end of the halt, which is an order too.
+ * except the end of the halt (an order too).
  */
 function passesOrder(row: EntryRow): boolean {
   const { payload } = readRow(row);

@@ -6,7 +6,7 @@ const RUN_KINDS = ['run/open', 'run/ended'] as const;
 
 /**
  * Copies the rows that belong to trajectories: their grants, whose writs carry the budgets that are
- * left, and their durable runs. Rows are sealed under the root key, which all cells share.
+ * left, and their durable runs. Rows are sealed under the root key that all cells share.
  */
 export async function copySideRows(
   from: SideStore,
@@ -23,7 +23,7 @@ export async function copySideRows(
   }
 }
 
-/** Deletes the open runs of trajectories, which workers of the new cell carry on. */
+/** Deletes the open runs of trajectories. Workers of the new cell carry them on. */
 export async function dropRuns(store: SideStore, trajectories: readonly string[]): Promise<void> {
   for (const key of trajectories) {
     for (;;) {

@@ -7,8 +7,8 @@ import { openCell } from './open-cell.ts';
 import { cellDeployment } from './served/cell-deployment.ts';
 
 /**
- * `cells:FILE` is the store of the root log, and `cells:FILE?cell=NAME` the one of a cell, which
- * refuses what the root log does not allow.
+ * `cells:FILE` is the store of the root log, and `cells:FILE?cell=NAME` the one of a cell. The
+ * latter refuses what the root log does not allow.
  */
 export const cellsForm: StoreForm = {
   open: async (url, { root: wantsRoot = false, ...options }, root) => {

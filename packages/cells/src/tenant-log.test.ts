@@ -178,7 +178,7 @@ async function* textsOf(lines: readonly string[]): AsyncGenerator<string> {
   yield* lines;
 }
 
-test('an entry that was added after the log was read is no part of it', async () => {
+test('an entry that was added after the log was read is not part of it', async () => {
   const history = historyOf([
     ['acme', 'commit'],
     ['acme', 'commit'],

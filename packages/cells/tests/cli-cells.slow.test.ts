@@ -53,7 +53,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test('a tenant is placed once, and its place is told again', async () => {
+test('a tenant is placed once, and its place is printed again', async () => {
   expect(await out('cells', 'place', 'acme', '--cell', 'one')).toBe('acme lives in one.\n');
   expect(await out('cells', 'place', 'acme', '--cell', 'one')).toBe('acme lives in one already.\n');
   expect(JSON.parse(await out('cells', 'place', 'acme', '--json'))).toEqual({

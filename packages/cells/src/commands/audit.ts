@@ -36,5 +36,5 @@ function auditDocument({ cell, recorded, size, fault }: CellAudit): object {
 
 function auditLine({ cell, recorded = 0, size = 0, fault }: CellAudit): Printable {
   if (fault !== undefined) return red(line`${cell}: ${fault}`);
-  return green(line`${cell}: ${counted(size, 'entry')}, of which ${recorded} are in the root log`);
+  return green(line`${cell}: ${counted(size, 'entry')}, ${recorded} in the root log`);
 }

@@ -172,7 +172,7 @@ test('a resume that takes long holds up no order', async () => {
   await orders.close();
 });
 
-test('a halt that follows at once ends a resume that waits', async () => {
+test('a halt that follows immediately ends a resume that waits', async () => {
   const { server, apply, haltedBy } = await cellOf();
   const orders = server();
   await apply(orders, { ...EMPTY, orders: 1, halted: { '*': 'why' } });

@@ -51,7 +51,7 @@ test.each(['throws', 'hangs'] as const)(
   },
 );
 
-test('a row that the store answers counts at once, also an absent one', async () => {
+test('a row that the store answers counts immediately, also an absent one', async () => {
   const { store, side, body, fail } = await graced();
   await body();
   const row = (await store.sideGet('token', 'a'))!;
