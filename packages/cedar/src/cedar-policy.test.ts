@@ -208,7 +208,7 @@ describe('the query that a policy receives', () => {
       { amount: 1, counts: Array.from({ length: 1_048_577 }, () => 1) },
       'the request has more than the limit of 1048576 characters',
     ],
-  ])('is a denial for %#, which says why', async (args, problem) => {
+  ])('is a denial for %#, with its reason', async (args, problem) => {
     const policy = await cedarPolicy({
       policies: 'permit(principal, action, resource);',
       schema: SCHEMA,
@@ -252,7 +252,7 @@ describe('the query that a policy receives', () => {
     expect(await holds(is, ask({ amount: 1, to: { 0: { city: 'Rome' } } }))).toBe(true);
   });
 
-  test('a whole argument that is no object, by its pointer', async () => {
+  test('a whole argument that is not an object, by its pointer', async () => {
     const schema =
       'entity Principal; entity Trajectory; action spend appliesTo { principal: [Principal], resource: [Trajectory], context: { args: { ""?: Long } } };';
     expect(await holds('context.args has "" && context.args[""] == 5', ask(5), schema)).toBe(true);
@@ -592,16 +592,16 @@ describe('policies and schemas refused before any query', () => {
       /the context of a has amount; it can have role/,
     ],
     [
-      'a role that is no text',
+      'a role that is not a String',
       { schema: context('role: Long') },
       /has role with another type than String/,
     ],
     [
-      'a parameter that is no text',
+      'a parameter that is not a String',
       { schema: context('params: { agent: Long }') },
       /params.agent, which must be a String/,
     ],
-    ['arguments that are no record', { schema: context('args: Long') }, /args must be a record/],
+    ['arguments that are not a record', { schema: context('args: Long') }, /args must be a record/],
     [
       'a record in the arguments',
       { schema: context('args: { to: { city: String } }') },
@@ -628,12 +628,12 @@ describe('policies and schemas refused before any query', () => {
       { schema: context('args: { __entity: String }') },
       /has __entity, which Cedar reserves/,
     ],
-    ['calls that are no record', { schema: context('call: Long') }, /call must be a record/],
+    ['calls that are not a record', { schema: context('call: Long') }, /call must be a record/],
     ['calls of no tool', { schema: context('call?: {}') }, /has call without a tool/],
     [
       'a call of a group',
       { schema: context('call?: { "bank.*"?: {} }') },
-      /call.bank.\*, which is no name of a tool/,
+      /call.bank.\*, which is not the name of a tool/,
     ],
     [
       'two required calls',
@@ -641,7 +641,7 @@ describe('policies and schemas refused before any query', () => {
       /requires call.bank.pay, but each request has one call; make it optional/,
     ],
     [
-      'an input that is no record',
+      'an input that is not a record',
       { schema: context('call: { pay: Long }') },
       /call.pay must be a record/,
     ],

@@ -5,11 +5,11 @@
  * has an immediate answer. A question that cannot be asked or evaluated, or that throws, is a
  * denial with the reason. Arguments are only ever read as data.
  *
- * Never: a clock, the domain's state, a network, or a decision at replay, which reads the recorded
- * one.
+ * Never: a clock, the domain's state, a network, or a decision at replay: a replay reads the
+ * recorded one.
  *
- * Decision: a `forbid` takes precedence; then a `permit` with `@approval("required")`, which is
- * `needs_approval`; then a `permit`. Nothing is allowed by default. `rule` names the first policy
+ * Decision: a `forbid` takes precedence; then a `permit` with `@approval("required")`
+ * (`needs_approval`); then a `permit`. Nothing is allowed by default. `rule` names the first policy
  * of the deciding kind: its `@id`, else `policy0`, `policy1`, …; `@because` is the sentence for
  * people. If the schema shows calls, each call of the proposal is a request, and each must be
  * allowed.

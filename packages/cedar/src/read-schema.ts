@@ -52,7 +52,7 @@ export interface ReadSchema {
   readonly inRoles: boolean;
 }
 
-/** The context attributes that are allowed besides `params`, `args` and `call`. */
+/** The context attributes that are allowed in addition to `params`, `args` and `call`. */
 const ATTRIBUTES: Readonly<Record<string, Kind>> = {
   role: 'String',
   writ: 'String',
@@ -229,7 +229,8 @@ function inputsOf(
   const tools = types.members(record, `${place}, call`, problems);
   if (tools.length === 0) problems.push(`${place} has call without a tool`);
   const inputs = tools.map(({ name, type, required }) => {
-    if (!isToolName(name)) problems.push(`${place} has call.${name}, which is no name of a tool`);
+    if (!isToolName(name))
+      problems.push(`${place} has call.${name}, which is not the name of a tool`);
     if (required && tools.length > 1)
       problems.push(
         `${place} requires call.${name}, but each request has one call; make it optional`,
