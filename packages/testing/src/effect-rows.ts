@@ -18,7 +18,7 @@ export function keyOf(epoch: number, n = 0, text = `${epoch}/${n}`): EffectKeyRo
   return { key: blobOf(text).hash, epoch, n };
 }
 
-/** A whole transaction in one write, which leaves it open. */
+/** A whole transaction in one write that leaves it open. */
 export function writeOf(
   fence: number,
   epoch: number,

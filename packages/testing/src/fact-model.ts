@@ -409,7 +409,7 @@ export class FactModel {
         from: from === 0 ? OPEN_START : day(from),
         to: from + days > DAYS ? OPEN_END : day(from + days),
       };
-      // A long string, which a store may keep in another place.
+      // A long string: a store may keep it in another place.
       const text = `object ${object}${object === 3 ? ', and so on'.repeat(30) : ''}`;
       return { claim, object: text, valid, confidence, provenance: `w:${claim}` };
     });

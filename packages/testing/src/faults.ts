@@ -96,7 +96,7 @@ export function seededFaults(options: SeededFaults): FaultSchedule {
 
 /**
  * Delays every call by a random number of turns up to a maximum: only the answers, or also the
- * calls, which then overtake each other.
+ * calls, so that they overtake each other.
  *
  * @throws ArgumentError `bad_argument`
  */

@@ -6,7 +6,7 @@ import type { FaultSchedule, StoreCall, StoreFault } from './faults.ts';
 /**
  * A store with faults: the schedule sees each call of a method first. Calls without a fault return
  * the store's own answer. It works over any port with methods that return promises, and over
- * several ports at once.
+ * several ports together.
  *
  * Closing the faulty store closes the underlying one, even if the handle has died. It first waits
  * for calls that were sent.
@@ -33,7 +33,7 @@ const ENDED_BY_CLOSING: ReadonlySet<string> = new Set([
   'rebuildFacts',
 ]);
 
-/** Synchronous methods, which go to the store directly. */
+/** Synchronous methods go to the store directly. */
 const SYNCHRONOUS: ReadonlySet<string> = new Set(['readInParallel', 'toString']);
 
 class FaultyHandle {

@@ -26,8 +26,8 @@
  * callers' answers and the store's final content can belong to the same ledger.
  *
  * Guarantees: the same seed gives the same faults. A suite reports the errors of a store and never
- * repairs them. Never: part of a production program. It needs `vitest` and `fast-check`, which are
- * optional peer dependencies of the package. No other part of the package imports it.
+ * repairs them. Never: part of a production program. It needs `vitest` and `fast-check`, optional
+ * peer dependencies of the package. No other part of the package imports it.
  */
 export { checkDomain } from './check-domain/check-domain.ts';
 export type { CheckDomainOptions } from './check-domain/options.ts';

@@ -167,7 +167,7 @@ describe('bad input', () => {
       { proposals: () => [{ action: 'x', role: { name: 'filler', params: {} }, args: {} }] },
     ],
     ['an initial state that breaks a rule', { initial: { left: 9, right: 0 } }],
-    ['a depth that is none', { depth: -1 }],
+    ['an invalid depth', { depth: -1 }],
     ['no function allowed', { allowed: 'yes' }],
   ])('%s is an ArgumentError', (_, wrong) => {
     expect(errorOf(() => walkLifeCycle({ ...LIFE, ...(wrong as object) }))).toMatchObject({

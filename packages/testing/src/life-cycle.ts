@@ -115,8 +115,8 @@ const LIFE = arg.members({
 /**
  * Walks the life cycle of a domain's subject (Agentic Redux §2.3). The kernel itself computes every
  * state that proposals lead to, approvals included, breadth first. The walk ends at the first step
- * that `allowed` forbids, which is then one of the shortest. `ofLast` chooses the states from which
- * the last steps are tried. Most states are there.
+ * that `allowed` forbids. No shorter walk reaches such a step. `ofLast` chooses the states from
+ * which the last steps are tried. Most states are there.
  *
  * @throws ArgumentError `bad_argument`, also for a proposal that no writ could put: an unknown
  * action or role, or invalid arguments, and for an initial state that breaks a rule

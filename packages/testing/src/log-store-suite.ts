@@ -142,7 +142,7 @@ export function logStoreSuite({ name, open, remove, reopens = true }: LogStoreSu
       expect(await store.unlogged(10)).toEqual(chain.slice(1));
     });
 
-    test('many integrators at once give each entry one place, and the same tree', async () => {
+    test('concurrent integrators give each entry one place, and the same tree', async () => {
       const place = `log-${++places}`;
       const stores = [await openAt(place)];
       if (reopens) stores.push(await openAt(place), await openAt(place));

@@ -113,7 +113,7 @@ function hear(shared: SharedWork, each: OrderedEvent): void {
       shared.register(each.epoch, each.fence, readClaims(each.claims));
       return;
     case 'resumed':
-      // Its claims are in the log, which tests of stores fill with placeholders.
+      // Its claims are in the log. Tests of stores fill it with placeholders.
       shared.register(each.epoch, each.fence, []);
       return;
     case 'grown':

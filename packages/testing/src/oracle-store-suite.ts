@@ -45,7 +45,7 @@ function answerLaws({ law, openNew }: Bench<OracleStore & Closable>): void {
     expect(await store.oracleGet('b'.repeat(64))).toBeUndefined();
   });
 
-  law('of 50 that answer one question at once, all get the same answer', async () => {
+  law('50 concurrent answers to one question all get the same answer', async () => {
     const store = await openNew();
     const rows = Array.from({ length: 50 }, (_, n) => ({ key: KEY, answer: `${n}`, at: `${n}` }));
     const kept = await Promise.all(rows.map((row) => store.oraclePut(row)));
@@ -54,7 +54,7 @@ function answerLaws({ law, openNew }: Bench<OracleStore & Closable>): void {
     for (const row of kept) expect(row).toEqual(inStore);
   });
 
-  law('of 100 questions at once each gets its own answer', async () => {
+  law('each of 100 concurrent questions gets its own answer', async () => {
     const store = await openNew();
     const rows = Array.from({ length: 100 }, (_, n) => ({
       key: keyOf(n),

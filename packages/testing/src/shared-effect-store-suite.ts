@@ -6,9 +6,9 @@ import type { SharedEffectLedger } from './suite-types.ts';
 export type SharedEffectStoreSuite = StoreSuite<SharedEffectLedger>;
 
 /**
- * The rules of a shared effect store, besides `effectStoreSuite`. Each epoch is assigned once, and
- * all members apply events in one order. Exactly one member adopts the work of an ended member,
- * which can then write nothing. Call it in a test file of the store.
+ * The rules of a shared effect store, in addition to `effectStoreSuite`. Each epoch is assigned
+ * once, and all members apply events in one order. Exactly one member adopts the work of an ended
+ * member. The ended member can then write nothing. Call it in a test file of the store.
  */
 export function sharedEffectStoreSuite(suite: SharedEffectStoreSuite): void {
   runSuite('shared-effects', suite, SHARING_LAWS);

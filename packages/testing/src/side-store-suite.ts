@@ -264,7 +264,7 @@ function modelLaws({ law, openNew, runs }: Bench<Store>): void {
     await fc.assert(fc.asyncProperty(generatedPuts, run), { numRuns: runs(RUNS) });
   });
 
-  law('of many puts that expect one version at once, one is written', async () => {
+  law('of concurrent puts that expect one version, one is written', async () => {
     const store = await openNew();
     for (let expected: number | null = null, round = 0; round < 4; round += 1) {
       const puts = Array.from({ length: 20 }, (_, n) =>

@@ -22,7 +22,7 @@ export interface GeneratedCall {
 
 const TRAJECTORIES = ['a', 'b', 'c'];
 
-/** Calls of which most fit: a failed batch removes the parent of the batches queued after it. */
+/** Calls that mostly succeed: a failed batch removes the parent of the batches queued after it. */
 export const generatedCalls: fc.Arbitrary<GeneratedCall[]> = fc.array(
   fc.record({
     entries: fc.array(

@@ -52,7 +52,7 @@ const LEDGER: Readonly<Partial<Record<Flaw, readonly string[]>>> = {
   ],
   'takes an id twice': [
     'an id is in the store once, wherever it is',
-    'of 50 that bring one id to 50 trajectories at once, one is committed',
+    'of 50 concurrent appends of one id to 50 trajectories, one is committed',
     'an id appended to 40 trajectories over four handles is committed once',
   ],
   'keeps the rows before a conflict': [
@@ -76,7 +76,7 @@ const LEDGER: Readonly<Partial<Record<Flaw, readonly string[]>>> = {
   ],
   'says again what it said before': [
     'a batch that comes again is a conflict, and is there once',
-    'an unknown commit is settled by resolve on a store opened anew',
+    'an unknown commit is settled by resolve on a reopened store',
   ],
   'moves the head for nothing': ['an empty batch changes nothing'],
   'keeps trajectories of a batch apart': ['a batch may go back and forth between trajectories'],
@@ -89,7 +89,7 @@ const LEDGER: Readonly<Partial<Record<Flaw, readonly string[]>>> = {
     'a later mutation of passed or returned rows changes no stored row',
   ],
   overwrites: ['a blob is stored once and stays as it was first'],
-  'can’t have a blob twice': ['of many that bring one blob at once, all are committed'],
+  'can’t have a blob twice': ['concurrent batches with one blob are all committed'],
   'lists by name': ['trajectories are listed in order of creation'],
   'has no page': ['entries come in pages, in order'],
   'finds anything that has it': ['an entry is found by the beginning of its id'],
@@ -110,7 +110,7 @@ const LEDGER: Readonly<Partial<Record<Flaw, readonly string[]>>> = {
     'a store opened again knows which blobs were erased',
     'a store opened again has all that was committed',
     'a store reopened between batches gives the result of a plain model',
-    'an unknown commit is settled by resolve on a store opened anew',
+    'an unknown commit is settled by resolve on a reopened store',
   ],
   'knows only its own heads': [
     'two handles on one place see and stop each other',
@@ -143,7 +143,7 @@ const ORACLE: Readonly<Partial<Record<Flaw, readonly string[]>>> = {
     'a store opened again has the first answers',
   ],
   'writes each answer': [
-    'of 50 that answer one question at once, all get the same answer',
+    '50 concurrent answers to one question all get the same answer',
     'two handles that answer one question concurrently get the same answer',
   ],
   'reads JSON': ['answers come back exactly as given'],
@@ -151,7 +151,7 @@ const ORACLE: Readonly<Partial<Record<Flaw, readonly string[]>>> = {
     'a later mutation of a passed or returned row changes no stored row',
   ],
   'takes anything': ['a value that no row can hold is refused, and nothing is written'],
-  'mixes up questions': ['of 100 questions at once each gets its own answer'],
+  'mixes up questions': ['each of 100 concurrent questions gets its own answer'],
   'forgets what waits when it closes': [
     'a store opened again has the answers that close still recorded',
   ],
@@ -218,7 +218,7 @@ const SIDE: Readonly<Partial<Record<Flaw, readonly string[]>>> = {
   overwrites: [
     'a put writes only over the expected version',
     'any puts give the result of a plain model',
-    'of many puts that expect one version at once, one is written',
+    'of concurrent puts that expect one version, one is written',
     'of two handles that count with compare-and-set, no count is lost',
   ],
   'counts versions by row': ['versions rise with each write, also after a deletion'],
@@ -272,7 +272,7 @@ const EFFECTS: Readonly<Partial<Record<Flaw, readonly string[]>>> = {
   'lets go of keys': ['a key stands for one effect for ever'],
   'gives a key to all': [
     'a key stands for one effect for ever',
-    'of many that bring one key at once, one has it',
+    'of concurrent writes with one key, one has it',
     'a batch with refused effects writes no entry and no blob',
   ],
   'keeps the rows before a refusal': [

@@ -23,8 +23,8 @@ export interface StoreSuite<Store extends Closable> {
    */
   readonly skip?: readonly { readonly test: string; readonly reason: string }[];
   /**
-   * The number of runs of a property, from its usual number, which is the default. Each run opens a
-   * place of its own: a slow store asks for fewer.
+   * The number of runs of a property, from its usual number (the default). Each run opens its own
+   * place: a slow store asks for fewer.
    */
   readonly runs?: (usual: number) => number;
 }

@@ -111,14 +111,14 @@ const FAULTS: readonly (readonly [fault: string, from: Fault, fails: readonly st
   [
     'tells of a success that it does not know',
     [
-      "throw new Error('a call was begun, and its outcome is not known');",
+      "throw new Error('a call was started, and its outcome is not known');",
       "return told('done', false);",
     ],
     ['crash-recorded', 'crash-reserved'],
   ],
 ];
 
-/** The scenarios of whole runs, which the driver of the guide says that it cannot run. */
+/** The scenarios of whole runs. The driver of the guide says that it cannot run them. */
 const RUNS = SCENARIOS.filter(({ needs }) => needs.includes('ends')).map(({ name }) => name);
 
 /** The scenarios that do not pass, of those that have to fail and of some that have to pass. */

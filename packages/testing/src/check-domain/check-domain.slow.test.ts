@@ -167,7 +167,7 @@ describe('an action that', () => {
       () => ({ action: 'spend', args: {} }),
       'failure_not_proposed action spend',
     ],
-    ['is none', () => undefined, 'failure_not_proposed action spend'],
+    ['is undefined', () => undefined, 'failure_not_proposed action spend'],
     [
       'comes later',
       async () => ({ action: 'spend', args: {} }),
@@ -184,7 +184,7 @@ describe('an action that', () => {
       'impure action spend',
     ],
   ];
-  test.each(said)('declares a failure action, which %s', (_, onFailure, finds) => {
+  test.each(said)('declares a failure action that %s', (_, onFailure, finds) => {
     const actions = { spend: { process: 'spending', args, apply: spend, onFailure } };
     const found = errorsOf(checkDomain(zoo(spend, [cap], { actions }), { runs: 60 }));
     // A promise is also noticed at its call.

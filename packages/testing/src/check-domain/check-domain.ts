@@ -520,9 +520,9 @@ class Check {
   }
 
   /**
-   * Drops problems that follow from others. The kernel checks an impure function several ways,
-   * which shows no fault of the kernel. A promise is not an answer. The pass count of an invariant
-   * that cannot be checked means nothing.
+   * Drops problems that follow from others. The kernel checks an impure function several ways. That
+   * shows no fault of the kernel. A promise is not an answer. The pass count of an invariant that
+   * cannot be checked means nothing.
    */
   #withoutConsequences(): DomainProblem[] {
     const all = [...this.#problems.values()];

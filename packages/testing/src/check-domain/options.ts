@@ -17,8 +17,7 @@ export interface CheckDomainOptions<D extends Domain<any, any, any> = any> {
   /** Number of proposals. The run time depends on it. Default: 500 */
   readonly runs?: number;
   /**
-   * Additional starting states, besides the domain's own. They must be states that the domain can
-   * reach.
+   * Starting states in addition to the domain's own. They must be states that the domain can reach.
    */
   readonly states?: readonly unknown[];
   /** Arguments by action, if random values of the schema rarely commit. */

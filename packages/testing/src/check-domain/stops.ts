@@ -19,7 +19,7 @@ export interface StoppedBy {
   readonly places: 'world' | readonly string[];
   /** Whether only changes of the same members wait: the domain has `freeze: 'reserve'`. */
   readonly isReserved: boolean;
-  /** The actions of which some proposals wait. */
+  /** The actions with waiting proposals. */
   readonly actions: readonly string[];
 }
 

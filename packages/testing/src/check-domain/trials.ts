@@ -47,7 +47,7 @@ export interface FoundProblem {
   readonly detail?: string;
 }
 
-/** The result of a case besides its problems. */
+/** The result of a case other than its problems. */
 export interface Trial {
   readonly found: readonly FoundProblem[];
   /**

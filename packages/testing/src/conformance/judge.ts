@@ -21,7 +21,7 @@ export type FindingKind =
   | 'not-made'
   /** An effect belongs to no call of the scenario. */
   | 'unknown-call'
-  /** The model was told of a success, and the sink has no effect. */
+  /** The model received a success, and the sink has no effect. */
   | 'untrue'
   /** A change of one run is overwritten by another one that had not read it. */
   | 'lost-change'
@@ -41,7 +41,7 @@ export interface Finding {
   readonly text: string;
 }
 
-/** Calls that a person was shown, or of which the model was told, in a run. */
+/** Calls that a person was shown, or whose result the model received, in a run. */
 export interface InRun<T> {
   readonly run: string;
   readonly of: T;
@@ -95,7 +95,7 @@ function judgeCall(call: ExpectedCall, effects: readonly Effect[]): Finding[] {
   return found;
 }
 
-/** Whether a call that the model was told about has an effect. Only `get` has none. */
+/** Whether a call whose result the model received has an effect. Only `get` has none. */
 function isChange(expected: readonly ExpectedCall[]): (told: InRun<Told>) => boolean {
   return ({ run, of }) =>
     expected.find((call) => call.run === run && call.id === of.call)?.tool !== 'get';
@@ -110,7 +110,7 @@ function untrue(
   return [
     finding(
       'untrue',
-      `the model was told of ${call}: ${text.slice(0, 200)}; the sink has no effect of it`,
+      `the model received a success of ${call}: ${text.slice(0, 200)}; the sink has no effect of it`,
     ),
   ];
 }

@@ -119,7 +119,7 @@ test('the core has a scenario of each guarantee', () => {
   ]);
 });
 
-test('scenarios that run at once have the same verdicts and order', async () => {
+test('scenarios that run concurrently have the same verdicts and order', async () => {
   const heard: string[] = [];
   const onVerdict = ({ scenario }: ScenarioVerdict) => heard.push(scenario);
   const scenarios = ['no-decision', 'other-run', 'unusable-answer', 'expired'];
@@ -193,7 +193,7 @@ test.each<readonly [string, object]>([
   ['a folder of another kind', { driver: 'true', cwd: 1 }],
   ['scenarios as a text', { driver: 'true', scenarios: 'expired' }],
   ['no time', { driver: 'true', timeoutMs: 0 }],
-  ['nothing at once', { driver: 'true', concurrency: 0 }],
+  ['a concurrency of zero', { driver: 'true', concurrency: 0 }],
   ['a listener of another kind', { driver: 'true', onVerdict: 'log' }],
   ['a signal of another kind', { driver: 'true', signal: {} }],
   ['an unknown option', { driver: 'true', scenario: ['expired'] }],

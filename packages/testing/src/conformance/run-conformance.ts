@@ -21,7 +21,7 @@ export interface ConformanceOptions {
   readonly scenarios?: readonly string[];
   /** The longest time of one step. Default: 20,000. */
   readonly timeoutMs?: number;
-  /** How many scenarios run at once. Default: 2. */
+  /** Scenarios that run concurrently. Default: 2. */
   readonly concurrency?: number;
   /** Hears of each verdict, in the order of the scenarios. */
   readonly onVerdict?: (verdict: ScenarioVerdict) => void;
@@ -32,7 +32,7 @@ export interface ConformanceOptions {
 /** The verdict on one scenario. */
 export interface ScenarioVerdict {
   readonly scenario: string;
-  /** `error`: the driver could not be judged, which counts as no pass. */
+  /** `error`: the driver could not be judged. This does not count as a pass. */
   readonly verdict: 'pass' | 'fail' | 'n.a.' | 'error';
   /** Why it failed, could not be judged, or is not applicable. */
   readonly reasons: readonly string[];
@@ -105,7 +105,7 @@ interface InOrder {
   readonly take: (verdict: ScenarioVerdict) => void;
 }
 
-/** Judges so many scenarios at once. The first error ends them all. */
+/** Judges so many scenarios concurrently. The first error ends them all. */
 async function judgeInOrder(
   scenarios: readonly Scenario[],
   identity: DriverIdentity,

@@ -72,7 +72,7 @@ export function appendLaws({ law, newPlace, openAt, openNew }: Bench<LedgerStore
     expect(await store.head('w')).toBeUndefined();
   });
 
-  law('of 50 that bring one id to 50 trajectories at once, one is committed', async () => {
+  law('of 50 concurrent appends of one id to 50 trajectories, one is committed', async () => {
     const store = await openNew();
     const rows = Array.from({ length: 50 }, (_, n) => ({
       ...entryAfter(undefined, `t${n}`),
@@ -102,7 +102,7 @@ export function appendLaws({ law, newPlace, openAt, openNew }: Bench<LedgerStore
     expect(await store.entries('t')).toEqual(batch.entries);
   });
 
-  law('an unknown commit is settled by resolve on a store opened anew', async () => {
+  law('an unknown commit is settled by resolve on a reopened store', async () => {
     const place = newPlace();
     let head: EntryRow | undefined;
     for (const written of [true, false]) {

@@ -121,7 +121,7 @@ export function batchLaws({ law, openNew }: Bench<LedgerStore>): void {
     expect(await store.blob(alone.hash)).toBe(alone.text);
   });
 
-  law('of many that bring one blob at once, all are committed', async () => {
+  law('concurrent batches with one blob are all committed', async () => {
     const store = await openNew();
     const shared: readonly BlobRow[] = ['x', 'y', 'z'].map(blobOf);
     const batches = Array.from({ length: 30 }, (_, n) => {

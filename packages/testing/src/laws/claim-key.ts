@@ -30,7 +30,7 @@ export function claimKeyLaws({ law, newPlace, openAt, openNew }: Bench<FactLedge
     expect(await (await openAt(place)).claimKey(key(2))).toEqual(first);
   });
 
-  law('a key of claims that is none is refused', async () => {
+  law('an invalid key of claims is refused', async () => {
     const store = await openNew();
     for (const offered of [key(1, 15), key(1, 65), 'a'.repeat(32) as never])
       await expect(store.claimKey(offered)).rejects.toMatchObject({ code: 'store_invalid_input' });

@@ -59,7 +59,7 @@ export function clockLaws({ law, openNew }: Bench<LedgerStore>): void {
   });
 }
 
-/** The clock of this machine, which a server's clock may differ from. */
+/** The clock of this machine. A server's clock may differ from it. */
 function here(): Instant {
   return instantFromMillis(Date.now());
 }

@@ -40,7 +40,7 @@ export function effectBatchLaws({ law, openNew }: Bench<EffectLedger>): void {
     expect(await store.commit({ ...batchOf(rival), effects: writeOf(fence, 1) })).toEqual(
       conflictAt(rival),
     );
-    // An id that is in another trajectory, which some stores detect only during the write.
+    // An id that is in another trajectory. Some stores detect this only during the write.
     const copy = { ...entryAfter(undefined, 'u'), id: first.id };
     const both = { ...batchOf([entryAfter(undefined, 'v'), copy]), effects: writeOf(fence, 1) };
     expect(await store.commit(both)).toEqual(conflictAt(copy));

@@ -34,7 +34,7 @@ export function effectRefusalLaws({ law, openNew }: Bench<EffectLedger>): void {
     expect(await store.effectsOf(2)).toBeUndefined();
   });
 
-  law('of many that bring one key at once, one has it', async () => {
+  law('of concurrent writes with one key, one has it', async () => {
     const store = await openNew();
     const { fence } = await store.leaseEffects();
     const epochs = Array.from({ length: 30 }, (_, n) => n + 1);
@@ -104,7 +104,7 @@ export function effectRefusalLaws({ law, openNew }: Bench<EffectLedger>): void {
       record(1, 3, 'gap'),
       record(1, 0, 'other'),
       record(1, 1, 'other'),
-      record(3, 0, 'never begun'),
+      record(3, 0, 'never started'),
       record(2, 1, 'ended'),
       { ...writeOf(fence, 3), records: [{ epoch: 3, place: 1, record: 'gap' }] },
       {

@@ -57,7 +57,7 @@ export function factBatchLaws({ law, openNew }: Bench<FactLedger>): void {
     const [change, next] = replacing(2) as [FactWrite, FactWrite];
     const rival = entryAfter(first, 't', 'rival');
     expect(await store.commit({ ...batchOf(rival), facts: [change] })).toEqual(conflictAt(rival));
-    // An id that is in another trajectory, which some stores detect only during the write.
+    // An id that is in another trajectory. Some stores detect this only during the write.
     const copy = { ...entryAfter(undefined, 'u'), id: first.id };
     const both = { ...batchOf([entryAfter(undefined, 'v'), copy]), facts: [change] };
     const together = [

@@ -148,7 +148,7 @@ export function factErasingLaws({ law, newPlace, openAt, openNew }: Bench<FactLe
     ]);
   });
 
-  law('names that are erased are gone from their partition, which stays one', async () => {
+  law('erased names are gone from their partition, and the partition stays one', async () => {
     const place = newPlace();
     const store = await openAt(place);
     await believe(store);

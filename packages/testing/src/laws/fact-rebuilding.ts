@@ -15,7 +15,7 @@ const { space } = ALICE;
  * Facts can be rebuilt from their changes, and a partial rebuild is never taken for a complete one.
  */
 export function factRebuildingLaws({ law, newPlace, openAt, openNew }: Bench<FactLedger>): void {
-  law('facts that are made anew are the same, byte by byte', async () => {
+  law('rebuilt facts are the same, byte by byte', async () => {
     const store = await openNew();
     const changes = await believe(store);
     // A fact that no change contains; the rebuild must remove it.
@@ -98,7 +98,7 @@ export function factRebuildingLaws({ law, newPlace, openAt, openNew }: Bench<Fac
     expect(await store.facts({ space })).toHaveLength(4);
   });
 
-  law('of two that make facts anew at once, the one that began last does', async () => {
+  law('of two concurrent rebuilds of facts, the one that began last succeeds', async () => {
     const store = await openNew();
     const changes = await believe(store);
     const before = await exportFacts(store);

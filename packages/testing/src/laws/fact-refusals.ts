@@ -58,8 +58,8 @@ export function factRefusalLaws({ law, openNew }: Bench<FactLedger>): void {
     );
     expect(await store.partition(ALICE)).toMatchObject({ version: 2, latest: day(12) });
     expect(await store.partition(branch)).toMatchObject({ version: 1, latest: day(11) });
-    // Many at the same time, some of which change partitions that others were planned on: the
-    // result is as if in order.
+    // Many at the same time. Some change partitions that others were planned on. The result is as
+    // if in order.
     const both = [
       reading(3, [ALICE, 2]),
       during(3, 13, 'c'),

@@ -250,7 +250,7 @@ export function factTextLaws({ law, newPlace, openAt, openNew, runs }: Bench<Fac
       await commit(store, [second]);
     }
     const kept = changeOf(ALICE, 1, 10, [
-      { fact_id: 'kept', object: `sought ${'and so much besides '.repeat(20)}` },
+      { fact_id: 'kept', object: `sought ${'and so much further '.repeat(20)}` },
     ]);
     await commit(store, [kept]);
     const ids = async (query: Omit<FactTextQuery, 'space' | 'text'>) =>
@@ -388,19 +388,19 @@ export function factTextLaws({ law, newPlace, openAt, openNew, runs }: Bench<Fac
     });
   });
 
-  law('while facts are made anew none is looked for', async () => {
+  law('while facts are rebuilt, searches find none', async () => {
     const store = await openNew();
     await say(store, ['sought']);
     async function* pages(): AsyncGenerator<readonly FactWrite[]> {
       await expect(store.factsByText({ space, text: 'sought' })).rejects.toMatchObject({
         code: 'store_facts_incomplete',
       });
-      yield [sayingOf(7, 'sought anew')];
+      yield [sayingOf(7, 'sought again')];
     }
     await store.rebuildFacts(pages());
     expect(
       (await store.factsByText({ space, text: 'sought' })).map(({ fact }) => fact.object),
-    ).toEqual(['sought anew']);
+    ).toEqual(['sought again']);
   });
 }
 

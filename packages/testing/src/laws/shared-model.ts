@@ -75,7 +75,7 @@ export function sharedModelLaws({
     await fc.assert(fc.asyncProperty(steps, run), { numRuns: runs(RUNS) });
   });
 
-  law('the same where each has a handle of its own, which it may lose', async () => {
+  law('the same where each has its own handle and may lose it', async () => {
     const run = async (each: readonly Step[]): Promise<void> => {
       const place = newPlace();
       const opened: SharedEffectLedger[] = [];

@@ -164,7 +164,7 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     expect(await isFenced(store, next.fence)).toBe(false);
   });
 
-  law('epochs are given once and in order, however many begin at once', async () => {
+  law('epochs are given once and in order, however many begin concurrently', async () => {
     const store = await openNew();
     const tenure = await store.leaseEffects();
     await store.logEffects({ ...writeOf(tenure.fence, 12), ended: [12] });
@@ -683,7 +683,7 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     for (const write of writes) expect(await store.logEffects(write)).toEqual(FENCED);
     const blob = blobOf('of who is fenced');
     const batch = { ...batchOf(root, [blob]), effects: writeOf(fence, 2) };
-    // Together with other queued writes, which are accepted.
+    // Together with other queued writes that are accepted.
     const beside = await Promise.all([
       store.logEffects({ fence: other, records: [{ epoch: 1, place: 1, record: 'beside' }] }),
       store.commit(batch),

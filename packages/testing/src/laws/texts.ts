@@ -61,7 +61,7 @@ export const JSON_TEXTS: readonly string[] = [
   ' null\n',
 ];
 
-/** A string of that many UTF-16 code units, of all UTF-8 lengths, which hardly compresses. */
+/** A string of that many UTF-16 code units, of all UTF-8 lengths. It hardly compresses. */
 export function longText(length: number): string {
   const cut = BLOCK.repeat(Math.ceil(length / BLOCK.length)).slice(0, length);
   return cut.isWellFormed() ? cut : `${cut.slice(0, -1)}.`;

@@ -27,6 +27,6 @@ sharedEffectStoreSuite({
   skip: [
     'handles share events; exactly one member adopts a closed handle’s work',
     'a tenure on one handle waits for members on another, and they for it',
-    'the same where each has a handle of its own, which it may lose',
+    'the same where each has its own handle and may lose it',
   ].map((test) => ({ test, reason })),
 });

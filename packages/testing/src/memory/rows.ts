@@ -46,7 +46,7 @@ export class Rows implements Reads {
   readonly #erased = new Map<Hash, Hash>();
   readonly #oracle = new Map<string, OracleRow>();
   readonly #within = new Map<string, Set<string>>();
-  /** In the order of commits, which the log follows. */
+  /** In the order of commits. The log follows it. */
   readonly #rows: EntryRow[] = [];
   readonly #places = new Map<Hash, number>();
   readonly #leaves: Uint8Array[] = [];

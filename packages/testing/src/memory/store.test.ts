@@ -11,7 +11,7 @@ for (const [name, open] of Object.entries(IN_MEMORY))
     name,
     open,
     skip: [
-      'an unknown commit is settled by resolve on a store opened anew',
+      'an unknown commit is settled by resolve on a reopened store',
       'a store reopened between batches gives the result of a plain model',
       'a store opened again has all that was committed',
       'a store opened again has exactly the queued batches that close committed',

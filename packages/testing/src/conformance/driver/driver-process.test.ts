@@ -54,14 +54,14 @@ test.each([
   });
 });
 
-test('an error of a driver is told', async () => {
+test('an error of a driver is reported', async () => {
   const driver = await started(answering('{"id": 1, "error": "no such table"}'));
   await expect(driver.ask('hello', hello, 5_000)).rejects.toMatchObject({
     ...{ code: 'function_failed', message: expect.stringContaining('no such table') },
   });
 });
 
-test('a driver that ends is told with its standard error', async () => {
+test('a driver that ends is reported with its standard error', async () => {
   const driver = await started([
     process.execPath,
     '-e',

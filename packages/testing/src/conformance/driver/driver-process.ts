@@ -110,7 +110,7 @@ export class DriverProcess {
     }
   }
 
-  /** Ends the process at once, as a crash does, with its children. */
+  /** Ends the process immediately, as a crash does, with its children. */
   async kill(): Promise<void> {
     const { pid } = this.#child;
     if (this.#end === undefined && pid !== undefined) {

@@ -1,7 +1,7 @@
 import type { Json } from 'assize/internal/base';
 import { z } from 'zod';
 
-/** The version of the protocol, which `hello` tells. */
+/** The version of the protocol in `hello`. */
 export const PROTOCOL = 1;
 
 /** The abilities that a driver may lack, each with its reason. */
@@ -18,7 +18,7 @@ export const ABILITIES = [
   'turns',
   /** Of several calls in one message, some ask and others do not. */
   'siblings',
-  /** Of several calls that ask, all wait at once. */
+  /** Several calls that ask all wait together. */
   'together',
   /** A question expires. */
   'expiry',

@@ -4,7 +4,7 @@ import { assertDone, assertPaused, type Stage } from '../stage.ts';
 import { approve, expected, note, pay, RUN, type Scenario, untilArrived } from './scenario.ts';
 
 interface CrashPoint {
-  /** The calls of the message, which all wait for a person. */
+  /** The calls of the message. All wait for a person. */
   readonly calls: readonly WantedCall[];
   /** The call whose request is at the sink when the process ends. */
   readonly at: WantedCall;
@@ -41,7 +41,7 @@ export async function recover(stage: Stage, calls: readonly WantedCall[]): Promi
 export const crashReserved: Scenario = {
   name: 'crash-reserved',
   title: 'the process is killed before the sink takes the call',
-  passes: 'the call is made at most once, and no success is told without it',
+  passes: 'the call is made at most once, and no success is reported without it',
   why: 'A runtime cannot know here if the call took effect. It may ask, and may not guess.',
   needs: ['restart', 'retry'],
   async run(stage) {
@@ -91,7 +91,7 @@ export const crashRecorded: Scenario = {
   name: 'crash-recorded',
   title: 'the process is killed after a result, while a sibling runs',
   passes: 'the call with the result is made once, and its sibling at most once',
-  why: 'A result that is not kept at once is lost with the step, and the step is run again.',
+  why: 'A result that is not stored immediately is lost with the step, and the step is run again.',
   needs: ['restart', 'retry', 'siblings', 'together'],
   async run(stage) {
     const [ended, sibling] = [pay('p1', 'bob', 500), pay('p2', 'ann', 700)];

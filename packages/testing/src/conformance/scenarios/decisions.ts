@@ -83,7 +83,7 @@ const SLOW_MS = 150;
 
 export const concurrentApprovals: Scenario = {
   name: 'concurrent-approvals',
-  title: 'two processes get the approval at once',
+  title: 'two processes get the approval concurrently',
   passes: 'the call is made once',
   why: 'Servers have several instances, and two people press the same button.',
   needs: ['restart'],
@@ -122,7 +122,7 @@ export const noDecision: Scenario = {
   name: 'no-decision',
   title: 'an answer has no decision: null, empty or missing',
   passes: 'the call is not made',
-  why: 'A form without a choice, and a field that is lost on its way, are no approval.',
+  why: 'A form without a choice, and a field that is lost on its way, are not approvals.',
   needs: [],
   run: decidingNothing([null, { decision: null, person: PERSON }, { person: PERSON }, undefined]),
 };
@@ -134,7 +134,7 @@ export const unusableAnswer: Scenario = {
   name: 'unusable-answer',
   title: 'an unknown word or another type is not taken for a decision',
   passes: 'the call is not made',
-  why: 'A value that is not empty is no approval.',
+  why: 'A value that is not empty is not therefore an approval.',
   needs: [],
   run: decidingNothing(DECISIONS.map((decision) => ({ decision, person: PERSON }))),
 };
@@ -145,7 +145,7 @@ export const noPerson: Scenario = {
   name: 'no-person',
   title: 'an approval names no person: null, empty, missing or another type',
   passes: 'the call is not made',
-  why: 'A session that has run out, and a program that answers for its user, are no person.',
+  why: 'An expired session, and a program that answers for its user, are not people.',
   needs: ['person'],
   run: decidingNothing([
     { decision },

@@ -7,7 +7,7 @@ export const silentHook: Scenario = {
   name: 'silent-hook',
   title: 'the function that takes part in the decision never answers',
   passes: 'the call is not made',
-  why: 'A check that is skipped when it is slow is no check.',
+  why: 'A check that is skipped when it is slow does not protect.',
   needs: ['hook'],
   async run(stage) {
     const call = pay('p1', 'bob', 500);

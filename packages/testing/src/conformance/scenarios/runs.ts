@@ -35,7 +35,7 @@ interface Added {
   readonly refusal: string;
 }
 
-/** Reads a value, and writes it one higher, as a program does that was told the value. */
+/** Reads a value, and writes it one higher, as a program does that received the value. */
 async function addOne(driver: StagedDriver, run: string): Promise<Added> {
   const read = get(`${run}-get`, ITEM);
   const first = await driver.start(run, [read]);
@@ -69,7 +69,7 @@ function valueIn(effects: readonly Effect[], item: string): string {
   return String(last?.args['to'] ?? '0');
 }
 
-/** That the value is as high as runs were told that they made it higher. @throws Deviation */
+/** That the value equals the number of runs with a reported success. @throws Deviation */
 async function assertCount({ sink }: Stage, added: readonly Added[]): Promise<void> {
   const { effects } = await sink.state();
   const [value, runs] = [valueIn(effects, ITEM), added.filter(({ isDone }) => isDone).length];
@@ -204,7 +204,7 @@ export const crashTakenBack: Scenario = {
 export const endlessRun: Scenario = {
   name: 'endless-run',
   title: 'a run reads a value and stays silent, while another one changes it',
-  passes: 'the other run ends after a while, and the silent one is told, and changes nothing',
+  passes: 'the other run ends after a while; the silent one gets an error and changes nothing',
   why: 'A run that never ends blocks all others, or overwrites what they did when it goes on.',
   needs: ['turns', 'ends'],
   async run(stage) {

@@ -22,22 +22,22 @@ export const RUN = 'run-1';
 
 export const PERSON = 'manager:grace';
 
-/** A payment, which asks a person. */
+/** A payment. It asks a person. */
 export function pay(id: string, to: string, cents: number): WantedCall {
   return { id, tool: 'pay', args: { to, cents } };
 }
 
-/** Another tool with the arguments of a payment, which asks a person too. */
+/** Another tool with the arguments of a payment. It asks a person too. */
 export function refund(id: string, to: string, cents: number): WantedCall {
   return { id, tool: 'refund', args: { to, cents } };
 }
 
-/** A note, which is an effect too and asks no person. */
+/** A note: an effect that asks no person. */
 export function note(id: string, text: string): WantedCall {
   return { id, tool: 'note', args: { text } };
 }
 
-/** Reads a value, which has no effect. */
+/** Reads a value. This has no effect. */
 export function get(id: string, item: string): WantedCall {
   return { id, tool: 'get', args: { item } };
 }
