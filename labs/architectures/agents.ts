@@ -51,7 +51,7 @@ export function requireAgents(domain: Domain, agents: readonly ComparedAgent[]):
   const names = new Set<string>();
   for (const [i, { name, role }] of agents.entries()) {
     if (names.has(name))
-      throw badAgent(i, `has the name ${name}, which another agent has; pass other names`);
+      throw badAgent(i, `has the name ${name}, but another agent has it too; pass other names`);
     names.add(name);
     if (!Object.hasOwn(domain.roles, role.name))
       throw badAgent(

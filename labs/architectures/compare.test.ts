@@ -173,7 +173,7 @@ describe('a judge', () => {
   });
 
   test.each<[string, Partial<ChatAnswer>, string]>([
-    ['is no JSON', { text: 'Yes, approve it.' }, 'not one JSON object'],
+    ['is not JSON', { text: 'Yes, approve it.' }, 'not one JSON object'],
     ['has two objects', { text: `${reject} or ${approve}` }, 'not one JSON object'],
     [
       'has a member twice',
@@ -182,7 +182,7 @@ describe('a judge', () => {
     ],
     ['has another verdict', { text: '{"verdict":"yes"}' }, 'not approve, reject or escalate'],
     ['has another member', { text: '{"verdict":"approve","if":"small"}' }, 'other members'],
-    ['has a reason that is no text', { text: '{"verdict":"approve","reason":1}' }, 'not a text'],
+    ['has a reason that is not text', { text: '{"verdict":"approve","reason":1}' }, 'not a text'],
     ['is cut', { text: approve, stop: 'length' }, 'token limit'],
     ['is declined', { text: approve, stop: 'filter' }, 'declined'],
   ])('whose answer %s rejects, and is counted', async (_, answer, reason) => {
@@ -318,7 +318,7 @@ describe('parts of an architecture', () => {
     ],
     ['discipline throws', { discipline: () => raise() }, 'its discipline threw an error: boom'],
     [
-      'state is no JSON',
+      'state is not JSON',
       { discipline: () => ({ state: { cap: 1n }, log: [], queue: [] }) },
       'is not JSON',
     ],
@@ -435,7 +435,7 @@ describe('a comparison', () => {
       { code: 'function_failed', message: expect.stringContaining('The agent') },
     ],
     [
-      'arguments that are no JSON',
+      'arguments that are not JSON',
       { agents: [{ ...AGENTS[0], decide: () => ({ action: 'spend', args: 1n }) }] },
       {
         code: 'function_failed',

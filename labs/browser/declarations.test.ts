@@ -79,8 +79,8 @@ test.each<[string, object, string]>([
   ['no origin', { allow: [] }, 'allow is empty'],
   ['a path for an origin', { allow: ['https://shop.example/a'] }, 'not an origin'],
   ['a host for an origin', { allow: ['shop.example'] }, 'not an origin'],
-  ['a scheme that is none of the web', { allow: ['ftp://shop.example'] }, 'not an origin'],
-  ['a context that is none', { context: {} }, 'context'],
+  ['a scheme other than those of the web', { allow: ['ftp://shop.example'] }, 'not an origin'],
+  ['a context of another type', { context: {} }, 'context'],
   ['no time', { timeoutMs: 0 }, 'timeoutMs'],
   ['what there is not', { headless: true }, 'headless'],
 ])('a browser with %s is refused', (_, change, why) => {
@@ -157,7 +157,7 @@ describe('without a browser', () => {
     const error = await launchBrowser(options).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({
       reason: 'invalid_tool',
-      message: expect.stringContaining('which is not an origin'),
+      message: expect.stringContaining('but that is not an origin'),
     });
   });
   test.each<unknown>([
@@ -165,7 +165,7 @@ describe('without a browser', () => {
     null,
     { executablePath: 1 },
     { allow: 'https://shop.example' },
-  ])('%j is no option', async (options) => {
+  ])('%j is not an option', async (options) => {
     const error = await launchBrowser(options as never).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'bad_argument' });
   });

@@ -275,8 +275,8 @@ function originOf(url: string): string {
 }
 
 /**
- * Whether the resource is loaded into a document of another origin, which may read it if its server
- * allows all origins.
+ * Whether the resource is loaded into a document of another origin. The document may read it if its
+ * server allows all origins.
  */
 function isForeign(request: BrowserRequest): boolean {
   return (

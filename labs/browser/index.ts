@@ -7,7 +7,7 @@
  * reports a refusal. Text from a model is searched for or typed literally, and never run. Every
  * opened page is closed. A page that does not respond is awaited no longer than the time limit of
  * each step.
- * Never: knows the effect of a submitted form, which the declaration states. Never downloads,
+ * Never: knows the effect of a submitted form (the declaration states it). Never downloads,
  * uploads, opens a second window or opens a socket. Never limits the memory of a page, and never
  * keeps a page between two calls. Cookies belong to the context and stay in it. The effects of a
  * GET on a site are not prevented.

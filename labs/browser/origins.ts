@@ -53,7 +53,7 @@ function originOf(tool: string, text: string): string {
   if (isOrigin) return url.origin;
   throw invalidTool(
     tool,
-    `allow has ${JSON.stringify(text)}, which is not an origin. Write it like https://shop.example`,
+    `allow has ${JSON.stringify(text)}, but that is not an origin. Write it like https://shop.example`,
   );
 }
 

@@ -17,7 +17,7 @@ export const PRELUDE = `{
     const scripts = node.localName === 'script' ? [node] : (node.querySelectorAll?.('script') ?? []);
     for (const script of scripts) if (/^\\s*speculationrules\\s*$/i.test(script.type)) script.remove();
   };
-  // Rules are heeded a moment after they were read, and this is told of them in between.
+  // Rules are heeded a moment after they were read, and this hears of them in between.
   new MutationObserver((changes) => {
     for (const { addedNodes } of changes) addedNodes.forEach(withoutRules);
   }).observe(document, { childList: true, subtree: true });

@@ -5,7 +5,7 @@ import { visit } from './visit.ts';
 
 const never = (): Promise<never> => new Promise(() => undefined);
 
-/** A browser with one page, of which some deeds never end. */
+/** A browser with one page. Some of its deeds never end. */
 function contextWith(hanging: Partial<BrowserPage>): BrowserContext {
   const page = {
     goto: async () => ({ status: () => 200 }),

@@ -86,8 +86,8 @@ async function opened(
 
 /**
  * A browser releases the held requests of a page when the page closes. The page's gate is closed,
- * so the page gets a query first, which flushes its sent requests to the gate. Then the page
- * navigates away, which cancels its pending requests, and is closed. A page that does not respond
+ * so the page gets a query first. It flushes the page's sent requests to the gate. Then the page
+ * navigates away, to cancel its pending requests, and is closed. A page that does not respond
  * may never close. No code waits for that page, and it sends nothing without a gate.
  */
 async function left(page: BrowserPage, timeout: number): Promise<void> {

@@ -130,7 +130,7 @@ function* precondition(
   const earlier = processes.filter(({ term }) => one.after.includes(term));
   const written = footprints.closed(earlier.flatMap(({ writes }) => [...writes]));
   const reach = new Set([...written, ...gated.flatMap((process) => [...footprints.of(process)])]);
-  // A rule may name a row of which the process touches a part.
+  // A rule may name a row, and the process may touch a part of it.
   const outside = one.refersTo.filter((term) => footprints.meeting([term], reach).length === 0);
   if (outside.length > 0)
     yield error(

@@ -142,7 +142,7 @@ function overlapOf(
   return least === 0 ? 1 : weigh(new Set([...a].filter((name) => b.has(name)))) / least;
 }
 
-/** Sums in another order differ in the last digits, which must decide nothing. */
+/** Sums in another order differ in the last digits. These must decide nothing. */
 function mean(values: readonly number[]): number {
   return Math.round((values.reduce((sum, value) => sum + value, 0) / values.length) * 1e9) / 1e9;
 }

@@ -31,7 +31,7 @@ export interface Draft {
   /** The Turtle text. */
   readonly text: string;
   readonly ontology: Ontology;
-  /** How often the model was asked: twice where it had to be told what is wrong. */
+  /** How often the model was asked: twice where it had to learn what is wrong. */
   readonly rounds: 1 | 2;
   /** Warnings that are left. */
   readonly findings: readonly Finding[];

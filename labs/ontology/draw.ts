@@ -6,8 +6,8 @@ import { box, edge, type Placed, svg, text, widthOf } from './svg.ts';
 
 /**
  * A picture of the domain, as SVG: the roles with their processes, the components of the state that
- * they read (dashed) and write, and the rules that refer to these. The rules are the meta-agent's,
- * which gets the proposals, and has a counselor queue if a rule escalates (figures 1, 5 and 8 of
+ * they read (dashed) and write, and the rules that refer to these. The rules are the meta-agent's.
+ * It gets the proposals, and has a counselor queue if a rule escalates (figures 1, 5 and 8 of
  * the paper). Rules outside every role's slice are emphasised. Light or dark by the viewer's
  * setting. The same ontology gives the same text.
  *

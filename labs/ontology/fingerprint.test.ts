@@ -48,7 +48,7 @@ test('write skew: two roles can together break a rule that only a third sees', (
         ':KEEP_RECORD a',
     ],
   );
-  // A worker that watches sees one member, which is enough for a rule for each member.
+  // A worker that watches sees one member. This is enough for a rule for each member.
   expect(writeSkew.witness).toContain(
     'GOOD_STANDING is visible only to watching, and written by Desk (lending, returning) and by Office (admission)',
   );
@@ -273,7 +273,7 @@ test('timed governance: a process waits for a time that another one sets', () =>
   });
 });
 
-test('a time that only the waiting process sets is no timed governance', () => {
+test('a time that only the waiting process sets is not timed governance', () => {
   const own = edited(
     ...timed,
     ['a:writes :Titles, :Funds ;', 'a:reads :Titles ; a:writes :Funds, :Loans ;'],

@@ -20,7 +20,7 @@ export interface Verdict {
 
 export interface Fingerprint {
   /**
-   * Proposals of two workers can each pass and together break a rule, as far as footprints show.
+   * The footprints show that proposals of two workers can each pass and together break a rule.
    */
   readonly writeSkew: Verdict;
   /** All execution is sequential. It excludes write skew. */

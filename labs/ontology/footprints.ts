@@ -69,7 +69,7 @@ export class Footprints {
   }
 
   /**
-   * The parameters for two values of which the accesses to these components are in the same check
+   * The parameters with two values whose accesses to these components are in the same check
    * of a rule: the rule joins their values, or a component does not depend on them.
    */
   crossing(

@@ -5,7 +5,7 @@
  * Guarantees: every function is pure over a plain `Ontology`, and reports the reason of each
  * derivation. The same text gives the same answer. The problems of an ontology are a list of
  * findings that say what to do. A drafted module runs only in a process with limits, and a person
- * accepts it in a ledger. Never: writes a file besides a store, runs a model of its own, or is
+ * accepts it in a ledger. Never: writes a file other than a store, runs its own model, or is
  * needed by anything that rules.
  *
  * Imports `assize`; `n3`, to read Turtle; and `typescript`, to check drafted modules.

@@ -29,7 +29,7 @@ export interface DerivedInvariant {
   /** Roles with a footprint that overlaps the invariant's. */
   readonly meets: readonly string[];
   /**
-   * Roles of which two workers overlap the same check, with other values of their parameters.
+   * Roles with two workers that overlap the same check, with other values of their parameters.
    * Several workers, of one role or of two, mean cross-cutting in the sense of §2.3.
    */
   readonly meetsTwice: readonly string[];

@@ -3,7 +3,7 @@ import type { DerivedInvariant } from './invariants.ts';
 import type { Ontology } from './ontology.ts';
 import type { DerivedRole } from './roles.ts';
 
-/** A rule into one check of which two workers can write at the same time. */
+/** A rule. Two workers can write into one of its checks at the same time. */
 export interface JointWriting {
   readonly invariant: DerivedInvariant;
   readonly writers: readonly Writer[];
@@ -20,7 +20,7 @@ export interface Writer {
 }
 
 /**
- * The rules that two workers can break together, as far as footprints show (Definition A.11). Two
+ * The rules that footprints show two workers to break together (Definition A.11). Two
  * workers have different roles, or the same role with other values of its parameters. Nothing is
  * left out: two workers that never write into one rule cannot break it together.
  */

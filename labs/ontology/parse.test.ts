@@ -69,7 +69,7 @@ test('rules stand in the order that they give themselves', () => {
 
 const WRONG: readonly (readonly [string, string, string, string, RegExp])[] = [
   [
-    'a line that is no Turtle',
+    'a line that is not Turtle',
     'a:order 2 ;',
     'a:order 2 ,;',
     'bad_turtle',
@@ -120,7 +120,7 @@ const WRONG: readonly (readonly [string, string, string, string, RegExp])[] = [
     /:Buy: a:process takes a string/,
   ],
   [
-    'an order that is no number',
+    'an order that is not a number',
     'a:order 4 ',
     'a:order "fourth" ',
     'bad_value',
@@ -134,7 +134,7 @@ const WRONG: readonly (readonly [string, string, string, string, RegExp])[] = [
     /a:rule occurs 2 times/,
   ],
   [
-    'a list, of which nothing would be read',
+    'a list that would not be read',
     'a:reads :Titles, :Limit',
     'a:reads ( :Titles :Limit )',
     'bad_value',

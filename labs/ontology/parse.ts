@@ -18,7 +18,7 @@ import {
 } from './vocabulary.ts';
 
 /**
- * The ontology of a Turtle text. The ontology can still have problems, which `check` reports.
+ * The ontology of a Turtle text. The ontology can still have problems. `check` reports them.
  *
  * @throws OntologyError `bad_turtle`, `no_ontology`, `unknown_term`, `bad_value`; each names the
  *   place and the fix

@@ -26,7 +26,7 @@ const fundsWith = (...expressions: string[]): Edit => [
 const INHERES = 'obo:RO_0000052';
 const BUY = 'rdfs:subClassOf obo:BFO_0000015 ; obo:RO_0000057 :Library ;';
 
-/** The library without the lines, which an edit can move. */
+/** The library without the lines, because an edit can move them. */
 function withoutLines(text: string): unknown {
   return JSON.parse(
     JSON.stringify(parse(text), (key, value: unknown) => (key === 'line' ? undefined : value)),

@@ -19,7 +19,7 @@ test.each(['eval', 'arguments', 'enum', 'id', 'blocks', 'passes', 'state', 'z'])
 );
 
 test.each(['Library', '1st', 'é', 'a b', '-'])(
-  '%s is no name of a domain, and no scaffold is made that no one can load',
+  'a domain named %s is refused, because its scaffold would not load',
   (name) => {
     expect(errorOf(() => named(name))).toMatchObject({
       code: 'no_ontology',

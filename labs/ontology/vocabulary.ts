@@ -118,7 +118,7 @@ export const IS_ABOUT = 'obo:IAO_0000136';
 export const HAS_PARTICIPANT = 'obo:RO_0000057';
 export const REALIZED_IN = 'obo:BFO_0000054';
 
-/** Classes of `a:`, which mark what something is to the domain. */
+/** Classes of `a:`. They mark what something is to the domain. */
 export const MARKS = [
   'a:PrimaryContinuant',
   'a:TimedComponent',

@@ -66,7 +66,7 @@ export interface SkewWitness {
   readonly state: Json;
   /**
    * Whether proposals lead to the state from one to begin with. Otherwise it is a reached state
-   * with one other number. All rules hold in it, which suffices by the definition.
+   * with one other number. All rules hold in it. This suffices by the definition.
    */
   readonly reached: boolean;
   readonly first: SkewProposal;

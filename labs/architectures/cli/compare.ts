@@ -79,7 +79,7 @@ export function compare(program: Command): void {
         'SQLite file that keeps the answers of the judge, so that a repetition asks nothing',
       )
       .option('--recorded', 'ask no model: all answers of the judge come from --record')
-      .option('--architectures <file>', 'module that exports architectures, which are compared too')
+      .option('--architectures <file>', 'module that exports architectures to compare too')
       .addOption(configOption),
   )
     .addHelpText(

@@ -157,7 +157,7 @@ function numberOf(
   { choices, pool }: Drawing,
 ): number {
   const least = minimum ?? (exclusiveMinimum === undefined ? -Infinity : exclusiveMinimum + 1);
-  // Next to a number of the state: its neighbours, and a little more than half, two of which exceed
+  // Next to a number of the state: its neighbours, and a little more than half. Two of these exceed
   // it.
   const near = pool.numbers.flatMap((n) => [n, n - 1, n + 1, Math.ceil(n * 0.6)]);
   const known = [...NUMBERS, ...near].filter(

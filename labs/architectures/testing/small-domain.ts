@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { z } from 'zod';
 import type { ComparedAgent } from '../agents.ts';
 
-// Small domains and agents made of data, which a naive interpreter can run as well.
+// Small domains and agents made of data. A naive interpreter can run them as well.
 
 export const KEYS = ['a', 'b', 'c'] as const;
 export type Counts = { readonly [key: string]: number };

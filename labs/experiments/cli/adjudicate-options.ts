@@ -1,6 +1,6 @@
 import { CliError, type SharedOptions } from '@assize/command';
 
-/** Everything that `adjudicate` can be told. */
+/** All options of `adjudicate`. */
 export interface AdjudicateCliOptions extends SharedOptions {
   readonly data: string;
   readonly limit?: number;
@@ -25,7 +25,7 @@ export type SpecialOption = keyof typeof GIVEN;
 /**
  * Rejects options that the job does not use, instead of ignoring them silently.
  *
- * @throws CliError `usage`, which names the options that the job does not accept, and the options
+ * @throws CliError `usage`: names the options that the job does not accept, and those
  * that it accepts
  */
 export function requireTaken(

@@ -165,7 +165,7 @@ function answerOf(
   });
 }
 
-/** The error that the thread threw, as far as it can be cloned. */
+/** The part of the error of the thread that can be cloned. */
 function errorOf({ message, stack, code, syscall }: Failed): Error {
   if (syscall !== undefined) return Object.assign(new Error(message), { stack, code, syscall });
   return code === undefined

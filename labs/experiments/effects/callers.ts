@@ -42,7 +42,7 @@ export async function callerIn(
   return direct(tools);
 }
 
-/** One transaction a step, which claims what the call touches. */
+/** One transaction a step. It claims what the call touches. */
 async function transactional(
   mode: Mode,
   tools: readonly Tool[],

@@ -1,6 +1,6 @@
 import { numbersFrom } from './seeded-random.ts';
 
-/** How often values are drawn anew. */
+/** How often values are drawn again. */
 const RESAMPLES = 1_000;
 /** Of the 95 % that an interval holds. */
 const TAIL = 0.025;

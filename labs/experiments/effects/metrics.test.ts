@@ -21,7 +21,7 @@ function metricsOf(...results: TaskResult[]): Metrics {
   return metrics;
 }
 
-test('by hand: four tasks, of which one is clean', () => {
+test('by hand: four tasks, one of them clean', () => {
   const metrics = metricsOf(
     clean,
     // Told of an error, and all is there: the response was lost.

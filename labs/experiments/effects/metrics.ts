@@ -42,7 +42,7 @@ const OF: Readonly<Record<MetricName, (result: TaskResult) => number>> = {
     judged.expected === 0 ? 100 : partOf(judged.present, judged.expected),
   /** Of the expected steps, those with a wrong value in the final state. */
   corruption: ({ judged }) => partOf(judged.wrong, judged.expected),
-  /** Errors of which the caller was told. */
+  /** Errors that the caller learned of. */
   propagated: ({ propagated }) => propagated,
   faults: ({ faults }) => faults,
   retries: ({ retries }) => retries,

@@ -4,7 +4,7 @@ export type ModeName = 'Tx-Full' | 'CR' | 'No-Frontier' | 'No-Tx' | 'Tx-NoFronti
 /** A mode, as what of the runtime it has: the one switch of all experiments. */
 export interface Mode {
   readonly name: ModeName;
-  /** Calls are of transactions, which are undone where they fail. */
+  /** Calls are of transactions. These are undone where they fail. */
   readonly transactional: boolean;
   /** A transaction waits for transactions with a lower epoch. */
   readonly frontier: boolean;
@@ -28,7 +28,7 @@ export const MODES: readonly Mode[] = [
   },
 ];
 
-/** @throws TypeError for a name that is none, which only code without types can give */
+/** @throws TypeError for an unknown name. Only code without types can give one */
 export function modeOf(name: ModeName): Mode {
   const mode = MODES.find((each) => each.name === name);
   if (mode === undefined) throw new TypeError(`There is no mode ${name}.`);

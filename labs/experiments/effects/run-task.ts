@@ -21,16 +21,16 @@ export interface TaskOptions {
 /** The result of a task: the answers to its caller, and the state of its sinks. */
 export interface TaskResult {
   readonly steps: number;
-  /** All steps were done, as the caller was told. */
+  /** All steps were done, as the caller learned. */
   readonly success: boolean;
   /** Calls that were hit. */
   readonly faults: number;
   readonly retries: number;
   /** Steps that were hit and done in the end. */
   readonly recovered: number;
-  /** Errors that the caller was told of. */
+  /** Errors that the caller learned of. */
   readonly propagated: number;
-  /** Steps of which something waits for a person. */
+  /** Steps with something that waits for a person. */
   readonly waiting: number;
   readonly judged: TaskVerdict;
 }

@@ -47,9 +47,12 @@ async function counted(mode: ModeName, agents: number): Promise<number> {
 }
 
 describe('the mode decides whether there is a frontier', () => {
-  test.each([2, 8])('with it %d agents that count at once lose nothing', async (agents) => {
-    expect(await counted('Tx-Full', agents)).toBe(agents);
-  });
+  test.each([2, 8])(
+    'with a frontier %d agents that count together lose nothing',
+    async (agents) => {
+      expect(await counted('Tx-Full', agents)).toBe(agents);
+    },
+  );
 
   test.each(['No-Frontier', 'Tx-NoFrontier+Retry'] as const)('%s: they do', async (mode) => {
     expect(await counted(mode, 8)).toBeLessThan(8);

@@ -11,8 +11,8 @@ export type AnomalyErrorCode =
   /** The URL of the server is malformed. Correct the URL; the message never repeats it. */
   | 'bad_url'
   /**
-   * The server can't be reached, or refuses this user or schema. Follow the server's message, which
-   * the error quotes.
+   * The server can't be reached, or refuses this user or schema. Follow the server's message,
+   * quoted in the error.
    */
   | 'unreachable';
 

@@ -6,9 +6,9 @@
  * Guarantees: a cell that follows from definitions states its expected value, and is marked if it
  * differs. The outcome of a transaction is read from the rows, never from the request.
  *
- * Never: opens a store except in memory or in its own folder, which it removes; leaves anything on
- * a server. The experiments never give a peer memory a model other than a stub, or any setting of
- * its user. They never expect a figure of the paper that came from a language model or from an
+ * Never: opens a store except in memory or in its own folder (removed afterwards); leaves anything
+ * on a server. The experiments never give a peer memory a model other than a stub, or any setting
+ * of its user. They never expect a figure of the paper that came from a language model or from an
  * unpublished generator.
  */
 

@@ -33,7 +33,7 @@ const CHANGES = [
   'update_reservation_passengers',
 ];
 
-/** The rules of `policy.md` that the airline's agent is told, in its order. */
+/** The rules of `policy.md` that the airline's agent gets, in its order. */
 export const AIRLINE_RULES: readonly PolicyRule[] = [
   { id: 'confirmation', says: 'obtain explicit user confirmation (yes)', visible: 'talk' },
   { id: 'no-opinion', says: 'give subjective recommendations', visible: 'talk' },

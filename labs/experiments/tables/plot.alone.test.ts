@@ -202,7 +202,7 @@ describe('input that cannot be drawn is refused', () => {
     expect(() => draw(rest)).toThrow(expect.objectContaining({ code: 'bad_input' }));
   });
 
-  test('an axis that is no key', async () => {
+  test('an axis that is not a key', async () => {
     const draw = await plotter();
     expect(() => draw({ ...table, plot: { ...table.plot!, x: 'rate' } })).toThrow(
       expect.objectContaining({

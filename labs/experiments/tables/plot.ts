@@ -75,8 +75,8 @@ function drawn(charts: typeof Charts, table: Table, known: readonly string[]): s
 }
 
 /**
- * Removes attributes for the mouse pointer, and the clipping at the edge, which no line reaches.
- * Both are numbered anew in each image, and the same table must yield the same image.
+ * Removes attributes for the mouse pointer, and the clipping at the edge: no line reaches it.
+ * Both get new numbers in each image, and the same table must yield the same image.
  */
 function plain(svg: string): string {
   return svg
@@ -218,7 +218,7 @@ function colourOf(column: string, place: number, known: readonly string[]): stri
 }
 
 /**
- * The other keys of a row, besides its position on the axis. A number follows the name of its key.
+ * The keys of a row other than its position on the axis. A number follows the name of its key.
  */
 function groupOf(
   keys: readonly string[],

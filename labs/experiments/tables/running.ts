@@ -1,7 +1,7 @@
 import { setImmediate as othersGoOn } from 'node:timers/promises';
 import { arg, checkArgument } from 'assize/internal/base';
 
-/** The listener for an experiment's progress, which can stop the experiment. */
+/** The listener for an experiment's progress. It can stop the experiment. */
 export interface ProgressListener {
   readonly signal: AbortSignal;
   /** Told after each part. */

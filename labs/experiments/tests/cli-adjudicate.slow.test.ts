@@ -191,7 +191,7 @@ describe('adjudicate', () => {
       ],
       ['a name twice', (args) => [...args, '--runs', file('r', '{"a":1,"a":2}')], /line 1 .*twice/],
       [
-        'bytes that are no text',
+        'bytes that are not text',
         (args) => [...args, '--runs', file('r', new Uint8Array([0x22, 0xff, 0x22]))],
         /line 1 .*UTF-8/,
       ],
@@ -201,7 +201,7 @@ describe('adjudicate', () => {
         /line 1 .*2\^53/,
       ],
       [
-        'a task_id that is no number',
+        'a task_id that is not a number',
         (args) => [...args, '--runs', file('r', `${good}\n${run([], { task_id: '7' })}`)],
         /r, line 2, \/task_id: .*expected number/,
       ],
@@ -211,7 +211,7 @@ describe('adjudicate', () => {
         /line 1, \/calls\/0\/name: /,
       ],
       [
-        'arguments that are no object',
+        'arguments that are not an object',
         (args) => [...args, '--runs', file('r', run([call('steal', 'all')]))],
         /line 1, \/calls\/0\/arguments: .*expected object/,
       ],
@@ -364,7 +364,7 @@ describe('adjudicate', () => {
     });
 
     test.each([
-      ['is no database', (path: string) => writeFileSync(path, 'a letter')],
+      ['is not a database', (path: string) => writeFileSync(path, 'a letter')],
       ['is empty', (path: string) => writeFileSync(path, '')],
       ['is another program’s', (path: string) => new DatabaseSync(path).exec('CREATE TABLE t (a)')],
     ])('a store file that %s is left as it is', async (_, make) => {

@@ -204,7 +204,7 @@ describe('all that needs no server', () => {
     );
   });
 
-  test('verdicts: only a statement asserted anew is a new question and admits N1', () => {
+  test('verdicts: only a restated fact is a new question and admits N1', () => {
     expect(linesOf(tablesOf('verdicts')[0]!).slice(0, 3)).toEqual([
       ['X', 'X', 'X'],
       ['X', 'X', 'X'],
@@ -297,7 +297,7 @@ test.each<readonly [what: string, args: readonly string[], saying: RegExp]>([
     ['isolate'],
     /There is no experiment isolate\. Choose from verdicts, isolation, /,
   ],
-  ['a seed that is no number', ['weakening', '--seed', 'x'], /whole number/],
+  ['a seed that is not a number', ['weakening', '--seed', 'x'], /whole number/],
   ['no runs', ['weakening', '--runs', '0'], /whole number from 1/],
   [
     'runs of what has none',

@@ -46,7 +46,7 @@ test('named experiments run once, in their own order, and are printed', async ()
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test('the same seed gives the same document, which records the options', async () => {
+test('the same seed gives the same document; it records the options', async () => {
   const run = async (...args: string[]): Promise<any> =>
     JSON.parse((await assize('sanity', '--json', ...args)).out);
   const first = await run('--seed', '7');
@@ -61,7 +61,7 @@ test('the same seed gives the same document, which records the options', async (
   expect(await run('--quick')).toMatchObject({ seed: 1, scale: 0.1 });
 });
 
-test('several at once give the results of each alone, in their own order', async () => {
+test('several together give the results of each alone, in their own order', async () => {
   const run = async (...names: string[]): Promise<any[]> =>
     JSON.parse((await assize(...names, '--json', '--quick')).out).experiments;
   const together = await run('retries', 'sanity', 'ablation', 'correlated');
@@ -146,7 +146,7 @@ test('Ctrl-C ends several between two runs', async () => {
   expect(err).toMatch(/^assize: Stopped by SIGINT\.$/m);
 });
 
-test('plots are drawn into a folder, which is made', async () => {
+test('plots are drawn into a new folder', async () => {
   const { code } = await assize('retries', 'sanity', '--quick', '--svg', 'plots/here');
   expect(code).toBe(0);
   expect(readdirSync(join(folder, 'plots/here')).sort()).toEqual([
@@ -171,7 +171,7 @@ test.each([
     ['recoverey'],
     /There is no experiment recoverey\. Choose from speculation, /,
   ],
-  ['a seed that is no number', ['sanity', '--seed', 'x'], /whole number/],
+  ['a seed that is not a number', ['sanity', '--seed', 'x'], /whole number/],
   ['a scale of nothing', ['sanity', '--scale', '0'], /number above 0/],
   ['a scale that nobody waits for', ['sanity', '--scale', '1e300'], /--scale <n>.*at most 1000/],
   [
@@ -189,7 +189,7 @@ test.each([
     ['sanity', '--svg', '/dev/null/x'],
     /--svg \/dev\/null\/x cannot be written: /,
   ],
-  ['a scale that is no number', ['sanity', '--scale', 'many'], /number above 0/],
+  ['a scale that is not a number', ['sanity', '--scale', 'many'], /number above 0/],
   [
     'a scale beside a tenth',
     ['sanity', '--quick', '--scale', '2'],

@@ -270,7 +270,7 @@ test('Algorithm 1: for one incumbent a plan with no remainder obeys its lines', 
         audit: plan.insert
           .filter(({ row_kind }) => row_kind === 'audit')
           .map((row) => [
-            // A conflict set may meet in several segments, which the paper does not number.
+            // A conflict set may meet in several segments. The paper does not number them.
             row.fact_id.replace(/::0$/, ''),
             row.resolution_strategy_id,
             row.system_time_start,
@@ -503,7 +503,7 @@ test('Theorem 17, Corollary 18: N1 needs an unlogged judge with two answers', as
           expect(unlogged.size > 1).toBe(isNondeterministic);
           if (isNondeterministic) witnesses++;
           expect(logged.size).toBe(1);
-          // Lemma 5 (2): another θ is another question, which may be answered otherwise.
+          // Lemma 5 (2): another θ is another question, and may get another answer.
           const other = { ...asking, theta: { prompt: 'q' } };
           expect(await oracle.ask({ ...other, call: () => 7 })).toBe(7);
           expect(await oracle.ask({ ...asking, call: () => 7 })).toBe([...logged][0]);
@@ -516,7 +516,7 @@ test('Theorem 17, Corollary 18: N1 needs an unlogged judge with two answers', as
   await store.close();
 });
 
-test('Remark 1: partitions are separate; a recall of another is no condition', async () => {
+test('Remark 1: partitions are separate; a recall of another adds no condition', async () => {
   const store = await openStore('memory:');
   const clock = new HandClock();
   const writ = writFor('nurse');

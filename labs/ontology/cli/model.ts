@@ -8,7 +8,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import type { Model } from '../index.ts';
 
-/** The options that name a model, of which a command takes one. */
+/** The options that name a model. A command takes one of them. */
 export interface ModelCliOptions {
   readonly model?: string;
   readonly modelCommand?: string;
@@ -18,11 +18,11 @@ export interface ModelCliOptions {
 /** A question to a model. An abort of the signal ends it with the reason of the signal. */
 type Asking = (request: string, signal: AbortSignal) => Promise<string>;
 
-/** A model with its version, which is a part of each recorded question. */
+/** A model with its version. The version is a part of each recorded question. */
 export interface NamedModel {
   readonly model: Model;
   readonly modelVersion: string;
-  /** A name for entries of a ledger. It has no part of a command, which may have a secret. */
+  /** A name for entries of a ledger. It has no part of a command: that may have a secret. */
   readonly name: string;
   /** Whether the answers come from a file, and need no record. */
   readonly isPrepared: boolean;

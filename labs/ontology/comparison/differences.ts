@@ -6,8 +6,8 @@ import { type Colouring, coloursOfKinds, nodesOf, refined, unevenColour } from '
 const NAMES_MAX = 4;
 
 /**
- * A smallest explanation of why two graphs are not isomorphic: the kinds of which one has more
- * nodes, or else the kinds of edges, or else the first class of colour refinement.
+ * A smallest explanation of why two graphs are not isomorphic: the kinds with more
+ * nodes in one, or else the kinds of edges, or else the first class of colour refinement.
  */
 export function differencesOf(a: Graph, b: Graph): string[] {
   const kinds = unevenKinds(a.nodes, b.nodes).map(

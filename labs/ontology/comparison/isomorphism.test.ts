@@ -17,7 +17,7 @@ import { type ArchitectureLevel, isomorphism } from './isomorphism.ts';
 const UDT = shippedOntology('udt');
 const DISCLOSURE = shippedOntology('disclosure');
 const VERIFICATION = shippedOntology('verification');
-/** The roles that make records and assign work, which no agent fills. */
+/** The roles that make records and assign work. No agent fills them. */
 const DESKS = ['Intake', 'Staffing'];
 
 describe('the statements of the seed (§3.2.1, §3.2.2)', () => {

@@ -76,7 +76,7 @@ function requirePerson(principal: string, { model }: SubmittedDraft): void {
     !isSamePrincipal(principal, model)
   )
     return;
-  throw notAcceptable(`${principal} is no person. Name one as human:NAME.`);
+  throw notAcceptable(`${principal} is not a person. Name one as human:NAME.`);
 }
 
 async function withSubmitted<T>(

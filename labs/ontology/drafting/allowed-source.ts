@@ -30,7 +30,7 @@ import {
 } from './allowed-uses.ts';
 import { assignedIn, boundNames, each } from './bound-names.ts';
 
-/** The kinds of syntax that a fragment may consist of, besides operators and punctuation. */
+/** The kinds of syntax that a fragment may consist of, in addition to operators and punctuation. */
 const SYNTAX: ReadonlySet<SyntaxKind> = new Set(
   [
     ...'ArrowFunction Parameter Block VariableStatement VariableDeclarationList VariableDeclaration'.split(

@@ -31,7 +31,7 @@ const OPEN: TypeFlags =
 const FUNCTIONS: ReadonlySet<string> = new Set(['Function', 'CallableFunction', 'NewableFunction']);
 
 /**
- * The faults of the functions in a module that compiles, as far as types tell them. Every value has
+ * The faults of the functions in a compiling module that types show. Every value has
  * a type that says what it is: none is `any`, `unknown`, `object` or `Function`. A value that can
  * be called is only called, or passed to a call. A computed key stands behind a record.
  */
@@ -70,7 +70,7 @@ export async function typedFaults(
     if (type === undefined || !(await kinds.isRecord(type)))
       found.push({
         from: node.getStart(),
-        says: `${shown(node)} is no record, so it takes no computed key; use at()`,
+        says: `${shown(node)} is not a record, so it takes no computed key; use at()`,
       });
   }
   return found;

@@ -76,7 +76,7 @@ export function arrowFault(node: Expression, sort: Sort, bound: BoundNames): str
 export function calleeFault(callee: Expression, sort: Sort, bound: BoundNames): string | undefined {
   if (isIdentifier(callee))
     return bound.all.has(callee.text) && !bound.arrows.has(callee.text)
-      ? `it calls ${callee.text}, which is no function that const binds`
+      ? `it calls ${callee.text}, and const binds no such function`
       : undefined;
   if (!isPropertyAccessExpression(callee))
     return `it calls ${shown(callee)}; call a name or a method`;

@@ -1,4 +1,4 @@
-/** Drafts by scripted models: right at once, in two rounds, never, and hostile ones. */
+/** Drafts by scripted models: right immediately, in two rounds, never, and hostile ones. */
 
 import { MemoryStore } from '@assize/testing/memory';
 import { createOracle, fixedClock } from 'assize/internal/oracle';
@@ -36,7 +36,7 @@ function changed(change: (answer: any) => void): object {
 const errors = (findings: readonly DraftFinding[]) =>
   findings.filter(({ severity }) => severity === 'error');
 
-test('a model that is right at once needs one round', async () => {
+test('a model that is right immediately needs one round', async () => {
   const { model, asked } = answering(LIBRARY_ANSWER);
   const { ok, rounds, best, scaffold } = await draft(model);
   expect([ok, rounds.length, asked.length]).toEqual([true, 1, 1]);

@@ -25,7 +25,7 @@ export interface ModuleDraftOptions {
   readonly rounds?: number;
   /** A text that the model reads before the ontology, such as the text of BFO 2.0. */
   readonly reference?: string;
-  /** Seconds for the checks of one round, which run the model's code. Default: 120 */
+  /** Seconds for the checks of one round. They run the model's code. Default: 120 */
   readonly timeLimitSeconds?: number;
   /** Called after each round, and awaited. */
   readonly onRound?: (round: DraftRound) => void | Promise<void>;

@@ -101,7 +101,7 @@ function orderFault(
   );
   return (
     missing &&
-    `${named?.process} was committed before ${missing.process}, which always comes before it`
+    `${named?.process} was committed before ${missing.process}, but that always comes first`
   );
 }
 

@@ -16,7 +16,7 @@ test('computed keys, patterns and constants are marked with their lines', async 
   ]);
 });
 
-test('a text that is no module has the marks of its parts', async () => {
+test('a text that is not a module has the marks of its parts', async () => {
   expect(await marksOf('a[b] ===')).toMatchObject([{ line: 1, kind: 'computed key' }]);
   expect(await marksOf('')).toEqual([]);
 });

@@ -18,7 +18,7 @@ import { derive } from './holes.ts';
 import { requireShortReference } from './reference.ts';
 
 export interface RecordedDraftOptions extends Omit<ModuleDraftOptions, 'oracle'> {
-  /** URL of the store, which is created if it does not exist. */
+  /** URL of the store. A missing store is created. */
   readonly store: string;
 }
 

@@ -49,7 +49,7 @@ test('a sound module has no error', async () => {
   expect(errorsIn(await trial(sound))).toBe(0);
 });
 
-/** Statements after the module, each of which reports by an error how far it came. */
+/** Statements after the module. Each reports by an error how far it came. */
 const HOSTILE: readonly (readonly [string, string])[] = [
   [
     'imports a module of Node',

@@ -7,7 +7,7 @@ export interface Renamed {
   readonly nameOf: (old: string) => string;
 }
 
-/** Renames everything. Each `salt` gives other names, which sort in another order. */
+/** Renames everything. Each `salt` gives other names. They sort in another order. */
 export function renamedOntology(ontology: Ontology, salt: number): Renamed {
   const names = new Map<string, string>();
   const nameOf = (old: string): string => {

@@ -33,7 +33,7 @@ const WAYS: Readonly<Record<string, (places: Places) => string>> = {
       all.defineProperty(proto, 'handle', { configurable: true, writable: true, value: undefined });
       const Handle = C(h)[key]; new Handle(1).bind('${socket}');
     } });`,
-  /** Waits for a state that no check has. The test calls it at once. */
+  /** Waits for a state that no check has. The test calls it immediately. */
   writes: ({ file }) => `
     const make = all.getPrototypeOf((x: number) => x)[key];
     if (funds === 77) make('return process')().getBuiltinModule('fs').writeFileSync('${file}', '');`,

@@ -24,7 +24,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-test('check: 0 if sound, 1 for a finding, 2 for a file that is no ontology', async () => {
+test('check: 0 if sound, 1 for a finding, 2 for a file that is not an ontology', async () => {
   expect(await json(0, 'check', 'library.ttl')).toMatchObject({
     domain: 'library',
     ok: true,

@@ -22,7 +22,7 @@ const NAMES = DOMAIN_FOLDERS.map((path) => basename(path));
 
 /** Domains without a precondition among their rules, with the reason. */
 const WITHOUT_PRECONDITIONS: Readonly<Record<string, string>> = {
-  budget: 'BUDGET_CAP looks at the cap, which who spends does not read and no process writes',
+  budget: 'BUDGET_CAP looks at the cap; spenders do not read it, and no process writes it',
 };
 
 const read = (name: string): Ontology =>
@@ -163,7 +163,7 @@ describe.each(['airline', 'retail', 'udt'])('the README of %s', (name) => {
     expect(Object.fromEntries(said)).toEqual(Object.fromEntries(asked));
   });
 
-  test('says of each other rule why it is no precondition', () => {
+  test('each other rule says why it is not a precondition', () => {
     const policies = deriveInvariants(read(name)).filter(({ from }) => from === 'policy');
     expect(open.flatMap(([ids = []]) => ids).toSorted()).toEqual(
       policies.map(({ id }) => id).toSorted(),

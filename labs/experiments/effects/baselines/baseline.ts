@@ -21,7 +21,7 @@ export type ChooseBranch = (failed: readonly boolean[]) => number;
  */
 export interface Baseline {
   /**
-   * Runs one branch, or several of which one stays.
+   * Runs one branch, or several; one of these stays.
    *
    * @throws the error of the branch that stays, or of a tool after all retries
    */
@@ -30,7 +30,7 @@ export interface Baseline {
     branches: readonly BaselineBranch[],
     choose?: ChooseBranch,
   ): Promise<void>;
-  /** Bodies that were begun: one a transaction, and one more for each that began anew. */
+  /** Bodies that started: one a transaction, and one more for each that started over. */
   readonly begun: number;
   /** Tool calls that were made again. */
   readonly retries: number;
@@ -97,7 +97,7 @@ export function isRead({ spec }: Tool): boolean {
   return spec.class === 'read';
 }
 
-/** The outcome of branches that ran at once. */
+/** The outcome of branches that ran concurrently. */
 export interface Chosen {
   readonly index: number;
   /** Of the branch that stays. */

@@ -10,7 +10,8 @@ import {
 
 /**
  * Strict two-phase locking: one exclusive lock a scope, taken in the order of names before the
- * body, released after it. Calls act at once. After an error the answered calls are compensated.
+ * body, released after it. Calls act immediately. After an error the answered calls are
+ * compensated.
  */
 export function locking(tools: readonly Tool[]): Baseline {
   const called = new BaselineTools(tools);

@@ -9,9 +9,9 @@ interface Held {
 }
 
 /**
- * Optimistic concurrency control with serial validation: the body reads at once and holds its
+ * Optimistic concurrency control with serial validation: the body reads immediately and holds its
  * writes. One commit at a time validates the versions of what was read, and then makes the writes.
- * If a version is another one, the body begins anew.
+ * If a version is another one, the body starts over.
  */
 export function occ(tools: readonly Tool[]): Baseline {
   const called = new BaselineTools(tools);

@@ -12,7 +12,7 @@ interface Tried {
 
 /**
  * Try, confirm, cancel: a participant a scope reserves what the transaction declares to write. A
- * scope that another transaction has reserved cancels the transaction, which tries again. Writes
+ * scope that another transaction has reserved cancels the transaction, and it tries again. Writes
  * are tentative until they are confirmed, each under one key. Reads reserve nothing.
  */
 export function tcc(tools: readonly Tool[]): Baseline {

@@ -38,7 +38,7 @@ test('each protocol isolates writers, and TCC alone shows half of a pair', () =>
       }
 });
 
-test('the frontier and locks wait; OCC and TCC begin anew where agents meet', () => {
+test('the frontier and locks wait; OCC and TCC start over where agents meet', () => {
   for (const { name } of SCENARIOS) {
     const anew = NAMES.map((protocol) => Number(at('begun anew', [name, 16], protocol)) > 0);
     const [reads, meets] = [

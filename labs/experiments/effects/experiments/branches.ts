@@ -102,7 +102,7 @@ async function timed(branches: number): Promise<Took> {
 }
 
 async function speculated(stage: Stage, branches: number): Promise<Took> {
-  // The first takes the tenure of the effects, which is not a part of it.
+  // The first takes the tenure of the effects. That is not a part of it.
   await stage.transact({ writes: ['store:*'] }, (tx) => tx.call('store.keep', { what: 'begun' }));
   const plans = Array.from({ length: branches }, (_, i) => `plan ${i}`);
   const winner = branches - 1;

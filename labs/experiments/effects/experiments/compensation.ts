@@ -9,7 +9,7 @@ import { seededFraction } from '../seeded-random.ts';
 import { OPERATOR_WRIT, openStage, type Stage } from '../stage.ts';
 
 const RUNS = 200;
-/** Of a transaction, all of which have to be undone. */
+/** Of a transaction. All of them have to be undone. */
 const EFFECTS = 4;
 const RATES = [0, 0.1, 0.3, 0.5, 1];
 
@@ -167,7 +167,7 @@ async function aborted({ transact }: Stage): Promise<void> {
 const MADE = z.strictObject({ n: z.int() });
 
 /**
- * A sink that makes things and removes them as far as its compensations succeed. Its own log shows
+ * A sink that makes things and removes those whose compensations succeed. Its own log shows
  * the standing effects.
  */
 class Sink {

@@ -123,7 +123,7 @@ export const SCENARIOS: readonly Scenario[] = [
     lost: (cells, agents) =>
       agentsOf(agents).reduce(
         (sum, agent) => sum + OPERATIONS - (isWriter(agent) ? 0 : cells.value(`seen-${agent}`)),
-        // A pair of which one is lost counts once.
+        // A pair with one lost member counts once.
         -Math.min(cells.value('left'), cells.value('right')),
       ),
     torn: (cells, agents) =>
@@ -170,7 +170,7 @@ export const READ_MODES: readonly ReadMode[] = [
   { name: 'optimistic', options: { ...UNTIL_DONE, reading: 'optimistic' } },
   { name: 'optimistic, epoch at the gate', options: { ...UNTIL_DONE, epoch: 'late' } },
 ];
-/** So many of the runs of the other tables, as work is done anew many times. */
+/** So many of the runs of the other tables, because work is repeated many times. */
 const READING_SHARE = 0.1;
 
 /** Columns of table 9, by its order. */
@@ -185,7 +185,7 @@ export interface Measured {
   /** Of each run. */
   readonly lost: readonly number[];
   readonly operations: number;
-  /** Transactions that were begun; an operation of a mode without them counts as one. */
+  /** Started transactions; an operation of a mode without them counts as one. */
   readonly begun: number;
   readonly metrics: Metrics;
 }
@@ -476,7 +476,7 @@ const NO_OP: Partial<Record<ModeName, number>> = {
   'No-Tx': 1_182_535,
 };
 
-/** Transactions of no calls, by agents that are at work at once. */
+/** Transactions of no calls, by concurrent agents. */
 async function throughput(
   running: Running,
   part: <T>(made: Promise<T>) => Promise<T>,

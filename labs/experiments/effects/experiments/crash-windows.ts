@@ -13,7 +13,7 @@ import { scaled } from '../measure.ts';
 import { openScratch } from '../scratch.ts';
 
 const SINKS: readonly Sink[] = ['keyed', 'queryable', 'blind'];
-/** Processes that are there at once. */
+/** Concurrent processes. */
 const AT_ONCE = 3;
 /** Of all steps of all recoveries, at so many a second process is killed. */
 const TWICE = 50;
@@ -51,7 +51,7 @@ interface Outcome extends Window {
   readonly left: number;
   /** A new order was refused. */
   readonly blocked: number;
-  /** The steps of the last process, which survived, during its recovery. */
+  /** The steps of the last process during its recovery. It survived. */
   readonly steps: readonly Step[];
 }
 

@@ -34,7 +34,7 @@ async function tables(): Promise<readonly Table[]> {
   return tablesUnder(running, BOTH);
 }
 
-test('few files are written at once, so no call waits for many others', async () => {
+test('few files are written concurrently, so no call waits for many others', async () => {
   let [now, most] = [0, 0];
   handles.sync = async function (this: FileHandle) {
     most = Math.max(most, ++now);

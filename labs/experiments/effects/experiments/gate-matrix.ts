@@ -38,7 +38,7 @@ export interface Setting {
   readonly branches: number;
   readonly fault: PostFault;
   readonly sink: Sink;
-  /** Whether a message can be held. If not, it is put up for approval. */
+  /** Whether a message can be held. If not, it is submitted for approval. */
   readonly delivery: Delivery;
 }
 

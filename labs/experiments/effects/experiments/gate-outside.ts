@@ -175,7 +175,7 @@ class Calls {
     this.#all.set(what, { faultOf, made: 0, hits: 0 });
   }
 
-  /** @throws TypeError for an unexpected name, which would be a mistake of the experiment */
+  /** @throws TypeError for an unexpected name: a mistake of the experiment */
   of(what: string): { readonly made: number; readonly hits: number } {
     const calls = this.#all.get(what);
     if (calls === undefined) throw new TypeError(`Nobody was to call for ${what}.`);

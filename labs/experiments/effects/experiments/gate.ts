@@ -64,7 +64,7 @@ export const gate: Experiment = {
 interface Measured {
   /** With and without an approval. */
   readonly metrics: ReadonlyMap<boolean, Metrics>;
-  /** Runs that failed without a fault, which no metric counts. */
+  /** Runs that failed without a fault. No metric counts them. */
   readonly failures: readonly RunFailure[];
 }
 
@@ -252,7 +252,7 @@ function requireHit(outside: Outside, { what }: GatedStep, cause: unknown): void
 
 interface Worker {
   work(step: GatedStep): Promise<Told>;
-  /** The tools of which something waits for a person. */
+  /** The tools with something that waits for a person. */
   left(): Promise<ReadonlySet<string>>;
   close(): Promise<void>;
 }

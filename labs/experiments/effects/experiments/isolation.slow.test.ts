@@ -69,7 +69,7 @@ describe.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as const))(
   'agents at %s',
   (name, scenario) => {
     test.each(AGENTS)(
-      '%i of them lose nothing and begin nothing anew where the older is first',
+      '%i agents lose and restart nothing where the older is first',
       async (agents) => {
         const { lost, begun, operations } = await measuredIn(
           modeOf('Tx-Full'),
@@ -113,7 +113,7 @@ describe.each(READ_MODES.map((reading) => [reading.name, reading] as const))(
   },
 );
 
-describe('branches of which one is to stay', () => {
+describe('branches with one that is to stay', () => {
   const SCALE = 0.03;
   let tables: readonly Table[];
   beforeAll(async () => {

@@ -52,7 +52,7 @@ function column({ columns, rows }: Table, name: string): Record<string, Cell['me
 const sumOf = (values: Record<string, Cell['measured']>): number =>
   Object.values(values).reduce<number>((sum, value) => sum + Number(value), 0);
 
-/** The files left in the temporary folder, which only these tests use. */
+/** The files left in the temporary folder. Only these tests use it. */
 const left = (): string[] => readdirSync(tmpdir());
 
 beforeAll(() => {

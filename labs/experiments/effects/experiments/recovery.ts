@@ -12,20 +12,20 @@ const RATES = [0, 0.1, 0.3, 0.5];
 /** The paper’s, and the one at which we lose nothing. */
 const BUDGETS = [3, 20];
 
-/** Correct states in per cent, by mode and rate, as far as A.6 says them. */
+/** Correct states in per cent, by mode and rate, where A.6 says them. */
 const CORRECT: Partial<Record<ModeName, readonly (number | undefined)[]>> = {
   'Tx-Full': [100, 100, 100, 100],
   CR: [100, 100, 100, 100],
   'No-Frontier': [undefined, 46, 5, 0],
   'No-Tx': [undefined, 39, 3, 0],
 };
-/** Steps with a wrong value in per cent, by mode and rate, as far as A.6 says them. */
+/** Steps with a wrong value in per cent, by mode and rate, where A.6 says them. */
 const CORRUPT: Partial<Record<ModeName, readonly (number | undefined)[]>> = {
   'No-Frontier': [0, 0, 0, 0],
   'No-Tx': [undefined, undefined, 30, undefined],
 };
 
-/** Here writes may be cut off, which is how the paper's have wrong values. */
+/** Here writes may be cut off: that is how the paper's have wrong values. */
 const PROFILES: readonly Profile[] = [
   {
     ...BOTH,

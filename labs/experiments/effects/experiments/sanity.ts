@@ -26,7 +26,7 @@ export const sanity: Experiment = {
     const measured = await measureModes(
       running,
       MODES,
-      // The first has one step, the next has two, and so on; those after the last begin anew.
+      // The first has one step, the next has two, and so on; those after the last start over.
       settings.map((setting) => ({
         ...setting,
         runs: TASKS,

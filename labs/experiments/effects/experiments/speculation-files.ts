@@ -21,12 +21,12 @@ import {
   WRITES,
 } from './speculators.ts';
 
-/** Chance decides nothing here but which branch is chosen, which few show as well as many. */
+/** Chance decides here only which branch is chosen. Few runs show that as well as many. */
 const RUNS = 6;
 const BRANCHES = [2, 3, 4, 8, 16];
 interface Place {
   readonly name: string;
-  /** Missing for copies, which each branch writes at once. */
+  /** Missing for copies: each branch writes them immediately. */
   readonly delivery?: Delivery;
 }
 

@@ -172,7 +172,7 @@ export async function contaminatedIn(
   );
   let isChosen = false;
   try {
-    // Checkpoints do the winner again by itself, which is then the only one.
+    // Checkpoints do the winner again by itself. It is then the only one.
     await speculator.try(branches, (failed) => {
       isChosen = true;
       return failed.length === 1 ? 0 : winner;

@@ -40,8 +40,8 @@ const CITIES = {
 };
 
 /**
- * Collections that the tools write. The records come first. The others are for the policy alone,
- * which no code here applies.
+ * Collections that the tools write. The records come first. The others are for the policy alone:
+ * no code here applies it.
  */
 const WRITTEN = [
   'users',

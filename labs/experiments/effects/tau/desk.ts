@@ -42,7 +42,7 @@ export function differing(
   );
 }
 
-/** Collections of which something differs. */
+/** Collections with a difference. */
 export function notEmpty(changed: ChangedRecords): ChangedRecords {
   return Object.fromEntries(
     Object.entries(changed).filter(([, records]) => Object.keys(records).length > 0),

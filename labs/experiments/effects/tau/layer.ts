@@ -28,7 +28,7 @@ export class Layer<Item> {
     return [...this.#own.keys()];
   }
 
-  /** As an object that may be changed, of which nothing is copied but what is looked at. */
+  /** As an object that may be changed. Only the parts that are read are copied. */
   open(): Record<string, Item> {
     return new Proxy<Record<string, Item>>(Object.create(null), {
       get: (_, id) => (typeof id === 'string' ? this.#copied(id) : undefined),

@@ -18,7 +18,7 @@ type User = RetailState['users'][string];
 /** Collections that its tools write. Orders stand under their users. */
 const WRITTEN = ['users', 'orders', 'events'] as const;
 
-/** The shop's service: the domain's own tools, for every user at once and without its policy. */
+/** The shop's service: the domain's own tools, for all users together and without its policy. */
 export function retailDesk(records: RetailRecords): Desk {
   const initial = retailInitial(records);
   const { products } = initial;

@@ -40,7 +40,7 @@ const PARTS: Readonly<
     class: 'read',
     execute: (args, _, planned) => service.ask(name, args as never, ownOf(desk, planned)),
   }),
-  /** Acts at once, and is taken back by the name of the change that its answer has. */
+  /** Acts immediately, and is taken back by the name of the change in its answer. */
   free: (name, service) => ({
     class: { reversibility: 'reversible', delivery: 'externalised', sink: 'keyed' },
     execute: (args, { key }) => service.call(name, args as never, key),

@@ -193,7 +193,7 @@ export async function deploy(of: Configuration, seed: string): Promise<Deployed>
   };
 }
 
-/** Questions of which it is compared what comes back. */
+/** Questions whose answers are compared. */
 const ASKED = 3;
 
 const AT = '2026-04-15T00:00:00.000000Z';

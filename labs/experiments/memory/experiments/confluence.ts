@@ -14,7 +14,7 @@ export const confluence: Experiment = {
   run: async (running) => [await confluenceTable(running)],
 };
 
-/** How a set of facts meets: all at once, or one commit after the other. */
+/** How a set of facts meets: all together, or one commit after the other. */
 interface Meeting {
   readonly operator: string;
   readonly sizes: readonly number[];

@@ -24,7 +24,7 @@ interface Discipline {
     own: number,
     looked: () => Promise<void>,
   ) => Promise<string>;
-  /** Of the questions, the part of which different votes were acted on. */
+  /** The part of the questions where different votes were acted on. */
   readonly divergent: (level: Level) => number;
   readonly aborted: (level: Level) => number;
 }

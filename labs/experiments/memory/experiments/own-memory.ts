@@ -13,10 +13,10 @@ import { z } from 'zod';
 
 /** A store with one memory space, in which runtimes say something as processes of their own do. */
 export interface OwnMemory {
-  /** The store's oracle, which records the votes and keeps them. */
+  /** The store's oracle. It records the votes and keeps them. */
   readonly oracle: Judge['oracle'];
   /**
-   * The memory of a separate runtime, which asserts and recalls. The first caller creates the
+   * The memory of a separate runtime that asserts and recalls. The first caller creates the
    * trajectory.
    */
   begin(trajectoryId: string, services?: MemoryRuntimeOptions): Promise<Memory>;

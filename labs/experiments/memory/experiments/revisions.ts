@@ -146,7 +146,7 @@ async function twoRevisions(ground: TestSchema, level: Level, lock: Lock): Promi
 
 /**
  * Runs two transactions. The second waits for the lock that the first holds. The first commits only
- * after the second has begun to wait.
+ * after the second has started to wait.
  */
 async function inTurn(
   ground: TestSchema,

@@ -7,7 +7,7 @@ import { type Table, yieldToEventLoop } from '../../tables/index.ts';
 import type { Experiment, Running } from '../experiment.ts';
 import { committed, type OwnMemory, openOwnMemory } from './own-memory.ts';
 
-/** No more than one recall may give, which is 10,000. */
+/** Less than a recall may give: 10,000. */
 const FACTS = 5_000;
 /** Of one commit, so that there are 100 instants to look back to. */
 const AT_ONCE = 50;

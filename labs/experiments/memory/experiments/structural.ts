@@ -287,7 +287,7 @@ export const bridge: Experiment = {
 /** Table 23 prints a pass rate of 1.00 for each of these. */
 const PASSING: readonly string[] = ['isClassical', 'keepsConflicts', 'isEquivalent'];
 
-/** With a column more: the levels together, of which the paper has a figure. */
+/** With a column more: the levels together. The paper has a figure of it. */
 function atAnyLevel(grid: Grid): Grid {
   const together = [...Map.groupBy(grid.rows, ({ cell }) => cell['check']!)].map(
     ([check, rows]) => ({

@@ -117,7 +117,7 @@ describe('the lattice', () => {
     [{ iso: 'RC', cb: 1 }],
     [{ iso: 'RC', cb: true, tablePins: 'policy' }],
     [{ iso: 'RC', cb: true, tablePins: ['rows'] }],
-  ])('%j is no level', (given) => {
+  ])('%j is not a level', (given) => {
     for (const call of [
       () => level(given.iso as never, given as never),
       () => join(given as never),

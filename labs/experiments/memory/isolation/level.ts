@@ -20,7 +20,7 @@ export interface Level {
   readonly iso: Iso;
   /** Whether an operator writes only after it has read a delivered callback. */
   readonly cb: boolean;
-  /** Sorted, without duplicates. Empty under SR, which covers every table. */
+  /** Sorted, without duplicates. Empty under SR: that covers every table. */
   readonly tablePins: readonly Table[];
 }
 
@@ -71,7 +71,7 @@ export function onChain(of: Level): Level {
 }
 
 /**
- * The join on the chain, which determines the counts of Table 23. `join` gives the same counts,
+ * The join on the chain. It determines the counts of Table 23. `join` gives the same counts,
  * because of the six levels only SR pins a table. A pin as a side condition, as in Theorem 12 (4),
  * would not.
  */

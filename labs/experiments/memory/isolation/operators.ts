@@ -10,7 +10,7 @@ export interface Requirement {
   /** req(⊕) of Definition 1: the paper's contract of the operator. */
   readonly declared: Level;
   /**
-   * The isolation of an Assize commit, which is stronger than the declared level: evidence at SI
+   * The isolation of an Assize commit. It is stronger than the declared level: evidence at SI
    * admits write skew, and last writer wins at RC leaves two open rows. A commit checks the version
    * of each partition that it changes, so its reads of the partition are still current. It reads no
    * policy table: the judge log stores the first answer to a question under the policy's version,

@@ -7,7 +7,7 @@ const USER = 'stub';
 const MANAGER = 'The manager is ';
 const BELIEF = 'It is believed that the manager is ';
 
-/** A memory of mem0 in files of its own, which may be opened by several. */
+/** A memory of mem0 in its own files. Several may open them. */
 export interface Mem0Place {
   readonly peer: PeerTask['peer'];
   readonly folder: string;

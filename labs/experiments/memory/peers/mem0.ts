@@ -140,7 +140,7 @@ async function mem0({ peer, folder }: PeerTask, place: string): Promise<Mem0> {
     set vote(vote) {
       said.vote = vote;
     },
-    // The message itself, which some versions keep for a while, is not what is believed.
+    // Some versions keep the message itself for a while. That is not what is believed.
     written: () => filesAt(place).replaceAll(/<<.*?>>/g, ''),
   };
 }

@@ -84,5 +84,5 @@ function embedded({
   return { object: 'list', data, usage: { prompt_tokens: 0, total_tokens: 0 } };
 }
 
-/** As a memory has to be told. */
+/** As the options of a memory need it. */
 export const STUB_DIMENSIONS: number = DIMENSIONS;

@@ -13,7 +13,7 @@ export interface PeerFinding {
 /** Another memory that is run, in the version that it is pinned to. */
 export interface Peer {
   readonly name: 'mem0ai-v2' | 'mem0ai-v3' | 'server-memory';
-  /** Its package name, which is its path below `node_modules`. */
+  /** Its package name, also its path below `node_modules`. */
   readonly package: string;
   readonly path: string;
   readonly version: string;

@@ -34,7 +34,7 @@ function write(path: string, text: string): void {
 /**
  * A sound memory. It asks the model once for each message, and records every message with its
  * outcome. It stores confidences separately. It refuses a change if another change followed the
- * read. All data is in a file, which several processes open.
+ * read. All data is in a file that several processes open.
  */
 const SOUND_MEM0 = `
 const { appendFileSync, existsSync, readFileSync, writeFileSync } = require('node:fs');
@@ -149,7 +149,7 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', (l
 });
 `;
 
-/** Has one entity, and refuses what its caller has to have read anew. */
+/** Has one entity, and refuses changes whose caller has not read it again. */
 const GRAPH = `
 const { existsSync, readFileSync, writeFileSync } = require('node:fs');
 const file = process.env.MEMORY_FILE_PATH;
@@ -372,7 +372,7 @@ test.skipIf(!existsSync(join(installed, 'node_modules')))(
       { found: { n1: 'A', n2: 'A', n3: 'A' } },
       { found: { n1: '-', n2: 'A', n3: 'A' } },
     ]);
-    // As the guide shows it, of which the counts are of one machine.
+    // As the guide shows it. Its counts are of one machine.
     const shown = blockOf('labs/experiments/docs/anomalies-systems.md', 'text peers');
     for (const [n, { package: name, version }] of PEERS.entries()) {
       const { n1, n2, n3 } = (answers[n] as { found: PeerFinding }).found;

@@ -25,7 +25,7 @@ export function aborted(made: readonly Outcome[]): number {
   );
 }
 
-/** So many transactions at that level at once, on a connection each. */
+/** So many concurrent transactions at that level, on a connection each. */
 export async function runAtOnce(
   ground: TestSchema,
   count: number,

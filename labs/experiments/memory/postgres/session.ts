@@ -21,7 +21,7 @@ export interface Session {
 }
 
 /**
- * @throws AnomalyError `not_installed`, `bad_url`, `unreachable`; no message repeats the URL, which
+ * @throws AnomalyError `not_installed`, `bad_url`, `unreachable`; no message repeats the URL: it
  * may contain a password
  */
 export async function openSession(url: string): Promise<Session> {

@@ -15,7 +15,7 @@ export interface TestSchema {
 }
 
 /**
- * Works in a new schema, which is dropped afterwards in every case. No other object on the server
+ * Works in a new schema. It is dropped afterwards in every case. No other object on the server
  * is read or changed.
  * @throws AnomalyError `not_installed`, `bad_url`, `unreachable`; the errors of `work`
  */
@@ -50,8 +50,8 @@ export async function withTestSchema<Made>(
       },
     });
   } finally {
-    // First end the sessions that may hold a lock in the schema. Then drop it by a new connection,
-    // which has not been lost.
+    // First end the sessions that may hold a lock in the schema. Then drop it by a new connection
+    // that has not been lost.
     await Promise.all([judge, ...writers].map((session) => session.end()));
     await dropSchema(url, schema);
   }

@@ -2,7 +2,7 @@
 export type Barrier = () => Promise<void>;
 
 /**
- * Runs `count` concurrent participants, which can wait for each other. Returns their results in
+ * Runs `count` concurrent participants that can wait for each other. Returns their results in
  * order. If one participant fails, all current and later waits fail.
  * @throws the error of the first participant that failed
  */

@@ -165,7 +165,7 @@ describe('Theorem 11', () => {
     if (hasUsualCases()) expect(shown).toBeGreaterThan(100);
   });
 
-  test('the derivative is no recovery: it puts the exponent before it', () => {
+  test('the derivative does not recover: it puts the exponent before it', () => {
     const whole = power(X(0), 3);
     const derivative = shift(whole, X(0))
       .plus(shift(whole, X(0)))

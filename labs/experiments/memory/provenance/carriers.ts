@@ -3,7 +3,7 @@ import { degreeOf, withExponents } from './exponents.ts';
 
 /**
  * A commutative semiring with natural order that can carry the provenance of audit rows (§2.2,
- * §4.4). Assize stores `MULTIDEGREE`, which is N[X,T] itself. The other two carriers are images of
+ * §4.4). Assize stores `MULTIDEGREE`: N[X,T] itself. The other two carriers are images of
  * it, used to check the paper's claims.
  */
 export interface Carrier<K> {

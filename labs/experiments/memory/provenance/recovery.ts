@@ -9,7 +9,7 @@ import { degreeOf, withExponents } from './exponents.ts';
  *
  * The result is correct if each monomial uses the row once, and wrong if a query joins the row with
  * itself: X² does not distinguish two occurrences from one used twice. Assize therefore gives each
- * write its own token, and deletes with `polynomial.substitute(token, Polynomial.zero)`, which is
+ * write its own token, and deletes with `polynomial.substitute(token, Polynomial.zero)`. This is
  * always correct.
  */
 export function recoverByShift(answer: Polynomial, token: Token): Polynomial | undefined {

@@ -153,7 +153,7 @@ export function drawn(random: Bytes, schedules: number): readonly Schedule[] {
   return Array.from({ length: schedules }, () => twelve(chance));
 }
 
-/** Twelve events of three transactions, each of which ends. */
+/** Twelve events of three transactions. Each transaction ends. */
 function twelve(chance: RandomDraws): Schedule {
   const sizes = [1, 1, 1];
   for (let i = 0; i < 6; i++) sizes[chance.below(3)]! += 1;

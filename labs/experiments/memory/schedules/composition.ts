@@ -15,8 +15,8 @@ import { isExposed, OPERATORS, type Operator, stepOf } from './weakening.ts';
 /**
  * Table 23, "T5 composition" (Theorem 12): every pipeline of up to `lengthMax` operators under six
  * levels. A pipeline is executed as one transaction. Each step has the history that weakening the
- * step exposes. The cell is 1 when any step is exposed. The paper adds noise of 2 % to each step,
- * which explains its 0.0904. These cells have no noise.
+ * step exposes. The cell is 1 when any step is exposed. The paper adds noise of 2 % to each step.
+ * This explains its 0.0904. These cells have no noise.
  */
 export function composition(lengthMax = 5): Grid {
   return {

@@ -21,8 +21,8 @@ export type Visible = Exclude<Anomaly, 'N2'> | 'A3' | 'callback';
  * - `P1`: a transaction sees a version before the version's writer has ended.
  * - `P2`: one transaction sees two versions of a row, neither its own (Berenson's A2).
  * - `P3`: the result of a predicate lacks a row that another transaction committed before the
- *   reader's commit. This is the phenomenon and not the second read (`A3`), which a snapshot
- *   answers like the first. In Berenson's Table 4, which the paper's guards follow, SI excludes P2
+ *   reader's commit. This is the phenomenon and not the second read (`A3`): a snapshot
+ *   answers that like the first. In Berenson's Table 4, as in the paper's guards, SI excludes P2
  *   and admits P3.
  * - `P4`: a transaction overwrites a version that is later than the version it read last.
  * - `A5A`: one transaction sees a row from before another's commit, and a second row from after it.

@@ -102,7 +102,7 @@ describe('the scheduler', () => {
     'cb1',
     'r1[x]w1[x]',
     'w1[]',
-  ])('%j is no schedule', (text) => {
+  ])('%j is not a schedule', (text) => {
     expect(errorOf(() => schedule(`c1 ${text}`))).toMatchObject({
       code: 'bad_schedule',
       evidence: { at: text },

@@ -2,7 +2,7 @@ import { arg, checkArgument } from 'assize/internal/base';
 import { type Iso, isoAt, join, type Level, type Table } from '../isolation/index.ts';
 import { callbackRow, judgeRow, type Schedule, type Step, tableOf } from './schedule.ts';
 
-/** The level of an execution, or no level at all, which is below RC (Proposition 2). */
+/** The level of an execution, or no level at all: that is below RC (Proposition 2). */
 export type Discipline = Level | 'none';
 
 /** A version of a row. 0 is the version before the schedule; in the logs, 0 is an absent row. */
@@ -58,7 +58,7 @@ export interface ExecuteOptions {
   /** The values of rows before the schedule. */
   readonly initial?: ReadonlyMap<string, number>;
   /**
-   * The judge's answer to a call. Without it no two answers are the same, which is the worst case
+   * The judge's answer to a call. Without it no two answers are the same: the worst case
    * of an oracle (Definition 15).
    */
   readonly vote?: () => number;

@@ -47,7 +47,7 @@ function expectExact({ isExact, rows }: Grid, count: number): void {
 }
 
 /** A line for each first coordinate, in the order of the second. */
-/** Those cells of which the paper prints a figure. */
+/** The cells whose figure the paper prints. */
 function printedOf({ rows }: Grid): readonly Row[] {
   return rows.filter(({ reported }) => reported !== undefined);
 }

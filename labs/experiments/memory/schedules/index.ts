@@ -2,8 +2,8 @@
  * The structural experiments of seed 002 (§4.4, §4.5, Table 23), executed on schedules. Each
  * returns its cells, with the expected and the found values.
  *
- * The experiments are next to provenance and isolation, which they use. They are separate from
- * them, because no running code needs the experiments. They show the anomalies that a bare store
+ * The experiments are next to provenance and isolation, and use both. They are separate
+ * because no running code needs the experiments. They show the anomalies that a bare store
  * would admit at a level.
  *
  * Guarantees: the same random bytes yield the same cells. Found values come from executed

@@ -78,5 +78,5 @@ export class RandomDraws {
   }
 }
 
-/** Bytes that are asked for at once; a multiple of 4. */
+/** The bytes of one request; a multiple of 4. */
 const BLOCK = 4_096;

@@ -43,7 +43,7 @@ export function stepOf(operator: Operator, place: number): Schedule {
 }
 
 /**
- * Table 9, which has no figures: each operator's history under a weaker level, and under the
+ * Table 9. It has no figures: each operator's history under a weaker level, and under the
  * declared level.
  */
 export function weakening(): Grid {

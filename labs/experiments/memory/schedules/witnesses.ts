@@ -75,7 +75,7 @@ function seen(anomaly: Visible, text: string): Witness {
 /** Transactions of a witness have these numbers; others stand above. */
 export const WITNESS_TXS = 2;
 
-/** Two revisions of two rows, each of which keeps the invariant if it is alone. */
+/** Two revisions of two rows. Each keeps the invariant if it is alone. */
 function revisions(): Witness {
   return drifting([
     ...schedule('r1[x] r1[y] r2[x] r2[y]'),
