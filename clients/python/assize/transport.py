@@ -172,7 +172,7 @@ class Transport:
             if answer.getheader("Content-Type") != "text/event-stream":
                 _document(answer, _read(answer, self._timeout))
                 raise BadAnswer("The answer has no events. Is the URL that of assize serve?", status=answer.status)
-            last, name, text = after or "", "", ""
+            last, name, text = "", "", ""
             while line := answer.readline(ANSWER_BYTES_MAX):
                 field, _, value = line.decode().rstrip("\r\n").partition(": ")
                 if field == "id":
@@ -182,9 +182,9 @@ class Transport:
                 elif field == "data":
                     text += value
                 elif field == "":
-                    if last != "":
+                    if last != "":  # A sign of life has no id.
                         yield last, name, text
-                    name, text = "", ""
+                    last, name, text = "", "", ""
         except (OSError, http.client.HTTPException) as error:
             raise NoAnswer(f"The server {self.url} does not answer. Start it with assize serve.") from error
         finally:

@@ -35,9 +35,11 @@ class TransportTest(FakeCase):
 
     def test_a_lost_stream_of_events_goes_on_after_its_last_id(self) -> None:
         kind = {"Content-Type": "text/event-stream"}
-        ready = b"retry: 1000\nevent: ready\nid: 4\ndata: {}\n\n: keep-alive\n\n"
-        self.server.fault("GET /v1/events", answers(200, ready, kind))
-        self.server.fault("GET /v1/events", answers(200, b'id: 5\nevent: commit\ndata: {"seq":1}\n\nid: 6\n', kind))
+        ready = b"retry: 1000\nevent: ready\nid: 4\ndata: {}\n\n"
+        alive = b"event: alive\ndata: {}\n\n"
+        self.server.fault("GET /v1/events", answers(200, ready + alive, kind))
+        cut = b'id: 5\nevent: commit\ndata: {"seq":1}\n\nid: 6\n'
+        self.server.fault("GET /v1/events", answers(200, alive + cut, kind))
         self.server.fault("GET /v1/events", answers(503, BUSY))
         self.server.fault("GET /v1/events", answers(200, b'id: 6\nevent: commit\ndata: {"seq":2}\n\n', kind))
         with mock.patch("assize.transport.time.sleep"):
