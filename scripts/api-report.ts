@@ -68,9 +68,10 @@ export function apiPage(built: string): string {
         NOT_LISTED.includes(name)
       )
         return [];
-      const names = [...modules.exportsOf(join(folder, target.types))].sort(([a], [b]) =>
-        a < b ? -1 : 1,
-      );
+      const names = [...modules.exportsOf(join(folder, target.types))]
+        // The reference of the API has these types.
+        .filter(([, { file }]) => !file.endsWith('/openapi.d.ts'))
+        .sort(([a], [b]) => (a < b ? -1 : 1));
       return [{ subpath: `${name}${subpath.slice(1)}`, names }];
     }),
   );
@@ -149,7 +150,7 @@ class Modules {
 
   #resolve(file: string, specifier: string): string {
     if (specifier.startsWith('.'))
-      return join(dirname(file), specifier).replace(/\.(js|ts)$/, '.d.ts');
+      return join(dirname(file), specifier).replace(/(\.d)?\.(js|ts)$/, '.d.ts');
     const own = file.split('/')[0]!;
     const target = specifier.startsWith('#')
       ? join(own, this.#manifests.get(own)?.imports[specifier] ?? '')

@@ -28,6 +28,7 @@ const FILES: Readonly<Record<string, readonly string[]>> = {
 };
 
 rmSync(dist, { recursive: true, force: true });
+execFileSync(process.execPath, [join(root, 'scripts/console-types.ts')], { stdio: 'inherit' });
 const compiler = join(root, 'node_modules/typescript/bin/tsc');
 const project = join(root, 'tsconfig.build.json');
 execFileSync(
@@ -73,7 +74,7 @@ function entriesOf(folder: string): string[] {
 /** The files of a package beside its code and declarations. */
 function makePackage(folder: string): void {
   const short = basename(folder);
-  for (const file of globSync('{bin/*.js,src/**/*.{ttl,yaml}}', { cwd: join(root, folder) })) {
+  for (const file of globSync('{bin/*.js,src/**/*.{d.ts,ttl,yaml}}', { cwd: join(root, folder) })) {
     mkdirSync(dirname(join(dist, short, file)), { recursive: true });
     copyFileSync(join(root, folder, file), join(dist, short, file));
   }

@@ -1,6 +1,6 @@
-/** Writes the types of the API for the console: `console/src/api/openapi.d.ts`. */
+/** Writes the types of the API for the console and the client: `openapi.d.ts` in their sources. */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -15,13 +15,11 @@ try {
   const document = join(folder, 'openapi.json');
   writeFileSync(document, JSON.stringify(openApiDocument(OPERATIONS, 'http://localhost')));
   const program = join(dirname(generator), '../bin/cli.js');
-  execFileSync(
-    process.execPath,
-    [program, document, '-o', join(root, 'console/src/api/openapi.d.ts')],
-    {
-      stdio: ['ignore', 'ignore', 'inherit'],
-    },
-  );
+  const types = join(root, 'console/src/api/openapi.d.ts');
+  execFileSync(process.execPath, [program, document, '-o', types], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  copyFileSync(types, join(root, 'packages/client/src/openapi.d.ts'));
 } finally {
   rmSync(folder, { recursive: true });
 }

@@ -118,6 +118,7 @@ export const PACKAGES: Readonly<Record<string, Readonly<Record<string, readonly 
   engines: { src: [] },
   opentelemetry: { src: [] },
   cedar: { src: [] },
+  client: { src: [] },
   server: { src: [] },
   cells: { src: [] },
   cli: { src: [] },

@@ -25,7 +25,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Packages with a test of their own below. */
-const OTHERS = ['mastra', 'postgres', 'server'];
+const OTHERS = ['client', 'mastra', 'postgres', 'server'];
 
 test('each package has a README with an example that runs', () => {
   const packages = readdirSync(join(import.meta.dirname, '../../packages'));
@@ -54,10 +54,10 @@ withPostgres('PostgreSQL', (postgres) => {
   });
 });
 
-test('the example of server prints the output that its README shows', async () => {
+test('the examples of server and client print what their READMEs show', async () => {
   const guide = await ServedGuide.begin();
   onTestFinished(async () => void (await guide.end()));
-  await guide.follow(readmeOf('server'), ['sh']);
+  for (const name of ['server', 'client']) await guide.follow(readmeOf(name), ['sh']);
   expect(guide.steps.length).toBeGreaterThan(0);
   for (const { command, printed, shown } of guide.steps) expect(printed, command).toBe(shown);
 });

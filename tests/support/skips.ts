@@ -87,6 +87,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
     files: [
       'labs/browser/browser-tools.long.test.ts',
       'labs/browser/submit-tool.long.test.ts',
+      'packages/client/tests/browser.slow.test.ts',
       'tests/console/audit.long.test.ts',
       'tests/console/effects.long.test.ts',
       'tests/console/inbox.long.test.ts',
