@@ -267,6 +267,12 @@ export const MAY_SKIP: readonly MaySkip[] = [
     named: /python/i,
   },
   {
+    why: 'there is no go',
+    holds: lacks('go', 'version'),
+    files: ['packages/server/tests/server-guides.long.test.ts'],
+    named: /needs go$/,
+  },
+  {
     why: 'there is no openssl',
     holds: lacks('openssl', 'version'),
     files: ['packages/postgres/src/server.slow.test.ts'],

@@ -1,14 +1,16 @@
 /** The guides of the server, followed as they stand. */
-import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { blockOf } from '../../../tests/support/process/guide-files.ts';
 import { ServedGuide } from '../../../tests/support/process/served-guide.ts';
 import { signInAt } from '../../../tests/support/server/oidc-provider.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const python = spawnSync('python3', ['--version']).status === 0;
+const go = spawnSync('go', ['version']).status === 0;
 let guide: ServedGuide;
 
 beforeEach(async () => {
@@ -45,6 +47,26 @@ test.skipIf(!python)('python.md, from an empty folder, runs with python3', async
   await guide.follow('python.md', ['sh install']);
   expectShown(7);
   expect(guide.sh('assize log calls')).toMatch(/committed .* resolves \w+ as manager:grace/);
+});
+
+test.skipIf(!go)('go.md, from an empty folder, which also needs go', async () => {
+  await guide.end();
+  const cache = mkdtempSync(join(tmpdir(), 'assize-go-'));
+  onTestFinished(() => rmSync(cache, { recursive: true }));
+  guide = await ServedGuide.begin({ GOCACHE: cache, GOFLAGS: '-mod=mod', GOPROXY: 'off' });
+  guide.sh(blockOf('go.md', 'sh init'));
+  await guide.follow('go.md', ['sh init']);
+  expectShown(6);
+  // The program follows the log over a server that starts again.
+  const following = spawn(join(guide.folder, 'bills'), ['follow', '5'], { cwd: guide.folder });
+  onTestFinished(() => void following.kill());
+  let said = '';
+  following.stdout.setEncoding('utf8').on('data', (text: string) => (said += text));
+  const places = () => said.split('\n').map((line) => line.split(' ')[0]);
+  await expect.poll(places).toEqual(['6', '']);
+  await guide.beginWith('go.md');
+  guide.sh('./bills pay call-3 bob 1');
+  await expect.poll(places).toEqual(['6', '7', '8', '']);
 });
 
 test('rules-start.md, from an empty folder, whose steps init prints', async () => {
