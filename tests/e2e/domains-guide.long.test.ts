@@ -64,7 +64,9 @@ test('domains.md: the programs print the output of the page', () => {
 });
 
 test('domain-tests.md: check and walk print the output of the page', () => {
-  expect(run('check.ts')).toBe(blockOf('domain-tests.md', 'text check.ts'));
+  // The page breaks long lines.
+  const words = (text: string): string[] => text.split(/\s+/);
+  expect(words(run('check.ts'))).toEqual(words(blockOf('domain-tests.md', 'text check.ts')));
   expect(run('walk.ts')).toBe(blockOf('domain-tests.md', 'text walk.ts'));
 });
 

@@ -84,12 +84,13 @@ test.each([
   }
 });
 
-/** The output without ids, instants and column widths. These change from run to run. */
+/** The output without ids, instants and widths. A page breaks a long line with an indent. */
 function known(printed: string): string {
   return printed
+    .replace(/\n {2,}/g, ' ')
     .replace(/\b[0-9a-f]{12}\b/g, 'ID')
     .replace(/::\S*/g, '::…')
-    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'INSTANT')
+    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '…')
     .replace(/ +/g, ' ')
     .trimEnd();
 }

@@ -2,27 +2,19 @@
  * All of TimeQA goes through the runtime. For each instant, a search through the data itself gives
  * the expected facts.
  */
-import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { addMicros, type Instant, parseInstant } from 'assize/internal/canon';
 import { defineDomain } from 'assize/internal/kernel';
 import { claimId, type FactRow, readWitness } from 'assize/internal/memory';
 import { checkMemory, type Memory, type MemoryView, verifyStore } from 'assize/internal/runtime';
-import { openStore } from 'assize/internal/stores';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { dataPath, hasData } from '../../../tests/data.ts';
 import { cases } from '../../../tests/support/cases.ts';
 import { HandClock, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
 import { onEveryStore } from '../../../tests/support/ledger/stores.ts';
-import { runCommand } from '../../../tests/support/process/command.ts';
-import { blockOf } from '../../../tests/support/process/guide-files.ts';
 
 const FILE = ['timeqa', 'facts.jsonl'];
-const root = join(import.meta.dirname, '../../..');
-const main = join(root, 'packages/cli/src/main.ts');
-const PAGE = 'memory-search.md';
 const SPACE = 'timeqa';
 const KEY = new Uint8Array(32).fill(7);
 /** Of one commit. */
@@ -41,14 +33,6 @@ interface Fact {
 
 /** Whether a fact is believed before another one at a time that they have in common. */
 type Outranks = (a: Fact, b: Fact) => boolean;
-
-let folder: string;
-
-beforeAll(() => {
-  // Inside the repository, so that `assize` is this package.
-  folder = mkdtempSync(join(root, 'dist-guide-'));
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function readFacts(): Fact[] {
   const lines = readFileSync(dataPath(...FILE), 'utf8')
@@ -222,39 +206,6 @@ describe.skipIf(!hasData(...FILE))('TimeQA, by the runtime', () => {
   });
 });
 
-describe.skipIf(!hasData(...FILE))('TimeQA', () => {
-  // Each line is a commit of its own, and waits for the disk.
-  test('is imported, recalled and explained by the commands of the guide', async () => {
-    copyFileSync(dataPath(...FILE), join(folder, 'timeqa.jsonl'));
-    writeFileSync(join(folder, 'timeqa.ts'), blockOf(PAGE, 'ts timeqa.ts'));
-    const script = `assize() { "${process.execPath}" "${main}" "$@"; }\n${blockOf(PAGE, 'sh timeqa')}`;
-    execFileSync('sh', ['-euc', script], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
-    for (const step of blockOf(PAGE, 'console timeqa')
-      .replace(/ \\\n */g, ' ')
-      .split(/^\$ assize /m)
-      .slice(1)) {
-      const [command = '', ...below] = step.trimEnd().split('\n');
-      const { code: ended, out } = await runCommand(
-        folder,
-        'sqlite:./timeqa.db',
-        ...command.split(' '),
-      );
-      expect([ended, known(out)], command).toEqual([0, known(below.join('\n'))]);
-    }
-    const store = await openStore(`sqlite:${join(folder, 'timeqa.db')}`);
-    const view = runtimeOver(store, []).memory(SPACE);
-    const counted = await expectTruth(view, groupsOf(readFacts()), (a, b) =>
-      a.from === b.from ? a.n > b.n : a.from > b.from,
-    );
-    console.info('TimeQA, by the command:', {
-      points: counted.points,
-      contested: counted.contested,
-      pairs: counted.pairs.size,
-    });
-    await store.close();
-  });
-});
-
 /** The claims, in the order of the facts. */
 async function assertAll(memory: Memory, facts: readonly Fact[]): Promise<string[]> {
   const said = facts.map(({ subject, predicate, object, from, to, n }) => ({
@@ -271,14 +222,4 @@ async function assertAll(memory: Memory, facts: readonly Fact[]): Promise<string
   return said.map(({ source, ...claim }) =>
     claimId(KEY, { space: SPACE, ...claim, sourceEventId: source }),
   );
-}
-
-/** Without what is another one each time: ids, instants, and how wide a column is for them. */
-function known(printed: string): string {
-  return printed
-    .replace(/\b[0-9a-f]{12}\b/g, 'ID')
-    .replace(/::\S*/g, '::…')
-    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'INSTANT')
-    .replace(/ +/g, ' ')
-    .trimEnd();
 }

@@ -35,7 +35,7 @@ test('server.md, on SQLite', async () => {
 test('http-api.md', async () => {
   await guide.beginWith('server.md');
   await guide.follow('http-api.md');
-  expectShown(15);
+  expectShown(17);
 });
 
 test.skipIf(!python)('python.md, from an empty folder, runs with python3', async () => {
