@@ -33,7 +33,7 @@ async function ratesWith(trajectories: number, members: number): Promise<BenchRe
       await openSqlite({ path: archived, mode: 'readonly', archive }),
     ] as const;
     const what =
-      trajectories === 1 ? '1 trajectory' : `${trajectories} trajectories written at once`;
+      trajectories === 1 ? '1 trajectory' : `${trajectories} trajectories written concurrently`;
     const rates = await verifyRates(stores, what);
     for (const store of stores) await store.close();
     return [...rates, ...sizes(plain, archived, join(folder, 'archive'), what, seconds)];

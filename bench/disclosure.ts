@@ -67,7 +67,7 @@ function oneProposal(): BenchResult[] {
       micros: [] as number[],
     },
     {
-      name: `${counted(LARGE)}, of which ${counted(SMALL)} are worked on`,
+      name: `${counted(LARGE)}, ${counted(SMALL)} worked on`,
       among: SMALL,
       world: large,
       micros: [],

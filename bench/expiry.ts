@@ -115,7 +115,7 @@ export async function expiryBench(): Promise<BenchResult[]> {
     ratio: value / baseline.value,
   });
   return [
-    row(`the first proposal after ${count} approvals expired at once`, atOnce.firstMs),
+    row(`the first proposal after ${count} approvals expired together`, atOnce.firstMs),
     row('  until all are recorded in groups', atOnce.allMs),
   ];
 }

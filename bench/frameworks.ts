@@ -85,7 +85,7 @@ async function measured({ name, bare, gated }: Framework): Promise<BenchResult[]
     }
   return [
     result(`a call in ${name} through the gate, p50`, one),
-    result(`a call in ${name} of ${AT_ONCE} at once, time a call`, many),
+    result(`a call in ${name} of ${AT_ONCE} concurrent ones, time a call`, many),
   ];
 }
 

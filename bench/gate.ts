@@ -67,7 +67,7 @@ async function measured(folder: string): Promise<BenchResult[]> {
         insertMs,
       ),
       overhead(
-        `${of} of ${AT_ONCE} at once, over the bare call, time a call`,
+        `${of} of ${AT_ONCE} concurrent ones, over the bare call, time a call`,
         many[name],
         many.bare,
         insertMs,

@@ -58,7 +58,7 @@ export async function hooksBench(): Promise<BenchResult[]> {
     return [
       ...(await measure('a decision of a hook, p50', asks, 1, CALLS, { max: P50_MS_MAX })),
       ...(await measure(
-        `a decision of a hook, ${SESSIONS} sessions at once, p50`,
+        `a decision of a hook, ${SESSIONS} concurrent sessions, p50`,
         asks,
         SESSIONS,
         10,

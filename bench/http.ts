@@ -71,7 +71,7 @@ async function compareAt(
     ];
     for (const each of round % 2 === 0 ? turns : turns.reverse()) await each();
   }
-  const name = `${where}: proposals over HTTP, ${count} at once`;
+  const name = `${where}: proposals over HTTP, ${count} concurrent`;
   const rate = (which: 'own' | 'bare', named: string) => {
     const rounds = measured[which].slice(1).map(({ perSecond }) => perSecond);
     return { name: named, perSecond: median(rounds), rounds };
@@ -113,7 +113,7 @@ async function measureStreams(url: string): Promise<BenchResult[]> {
         goal: { max: 50 },
       },
       {
-        name: `${name}: p99 of proposals, 16 at once`,
+        name: `${name}: p99 of proposals, 16 concurrent`,
         value: p99(withStreams),
         unit: 'ms',
         baseline: { name: 'without streams', value: p99(without) },

@@ -41,7 +41,7 @@ async function resultsOn(
     const [own, bare] = await compare(
       [
         {
-          name: `${database}: sealed proposals, ${callers} at once`,
+          name: `${database}: sealed proposals, ${callers} concurrent`,
           run: async (count) => void (await sealed.propose(count, callers)),
         },
         { name: 'without seals', run: async (count) => void (await plain.propose(count, callers)) },

@@ -63,7 +63,7 @@ function measured(folder: string): Row {
   };
 }
 
-/** Comments are none, and a template is one, with three for each value in it. */
+/** Comments do not count. A template is one token, plus three for each value in it. */
 function tokensIn(code: string): number {
   return (code.match(TOKEN) ?? []).reduce((sum, token) => {
     if (token.startsWith('/*') || token.startsWith('//')) return sum;

@@ -97,7 +97,7 @@ test.each<[string, object, string]>([
     { url: 'https://{item}.example/' },
     'must not determine the host',
   ],
-  ['a button that is none', { button: 'Order' }, 'button'],
+  ['an invalid button', { button: 'Order' }, 'button'],
   ['a selector that leaves CSS', { button: { css: 'a >> b' } }, 'button'],
   [
     'an unknown class',

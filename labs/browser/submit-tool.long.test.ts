@@ -164,7 +164,7 @@ withChromium('a form in a browser', (browser) => {
       '/form',
       { fields: () => [{ field: { css: 'select' }, option: '9' }] },
     ],
-    ['fields that are none', '/form', { fields: () => [{ field: 'Item', value: 'x' }] as never }],
+    ['invalid fields', '/form', { fields: () => [{ field: 'Item', value: 'x' }] as never }],
     ['a button that is not there', '/form', { button: { label: 'Buy' } }],
   ])('%s: nothing was sent, and that is certain', async (_, path, rest) => {
     const shop = await shopOf();

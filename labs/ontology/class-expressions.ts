@@ -128,7 +128,7 @@ class Reading {
     }
     throw this.#bad(
       subject,
-      'rdfs:subClassOf has an expression without a name, which is no restriction; name a class, or use owl:Restriction with owl:onProperty',
+      'rdfs:subClassOf has an expression without a name, which is not a restriction; name a class, or use owl:Restriction with owl:onProperty',
     );
   }
 

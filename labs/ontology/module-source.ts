@@ -15,7 +15,7 @@ export interface ModuleParts {
   /** The function of an invariant, and the function that writes an approval of it. */
   readonly check: (id: string, verb: DerivedInvariant['onFailure']) => string;
   readonly onApprove: (id: string) => string;
-  /** Names that the parts use besides `reject` and `escalate`. */
+  /** Names that the parts use other than `reject` and `escalate`. */
   readonly uses: readonly string[];
 }
 

@@ -151,7 +151,7 @@ describe('an expression that cannot be used is refused by name', () => {
       '[ a owl:Class ; owl:complementOf :Member ]',
       /owl:complementOf cannot be used/,
     ],
-    ['a class without a name', '[ rdfs:label "x" ]', /no restriction/],
+    ['a class without a name', '[ rdfs:label "x" ]', /not a restriction/],
     [
       'a value without a name',
       restriction(INHERES, 'owl:someValuesFrom [ owl:unionOf ( :Library :Member ) ]'),

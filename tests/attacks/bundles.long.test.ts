@@ -352,7 +352,7 @@ test('a text that would make the page too long for memory: too large', async () 
 
 describe('a zip is refused', () => {
   test.each([
-    ['that is none', new Uint8Array([80, 75, 3, 4, 1, 2, 3])],
+    ['of an invalid form', new Uint8Array([80, 75, 3, 4, 1, 2, 3])],
     ['that is empty', new Uint8Array()],
     ['with a folder', zipSync({ 'proofs/': new Uint8Array() })],
     ['with a path out of it', zipSync({ '../manifest.json': new Uint8Array([123, 125, 10]) })],

@@ -122,7 +122,7 @@ describe('attack 8: two lengths, two hosts, a bad host: 400, not cosigned, close
       [`Content-Length: ${smuggled!.length + 5}`, 'Transfer-Encoding: chunked'],
     ],
     ['two lengths', ['Content-Length: 5', `Content-Length: ${smuggled!.length + 5}`]],
-    ['a length that is none', ['Content-Length: 5, 5']],
+    ['an invalid length', ['Content-Length: 5, 5']],
     ['chunks that are not the last encoding', ['Transfer-Encoding: chunked, identity']],
     ['a space before the colon', ['Transfer-Encoding : chunked']],
   ])('%s', async (_what, lines) => {
@@ -138,7 +138,7 @@ describe('attack 8: two lengths, two hosts, a bad host: 400, not cosigned, close
     ['a user', ['Host: somebody@witness.example']],
     ['a path', ['Host: witness.example/../other']],
     ['a space', ['Host: witness example']],
-    ['a port that is none', ['Host: witness.example:http']],
+    ['an invalid port', ['Host: witness.example:http']],
   ])('%s', async (_what, lines) => {
     expect(await answersTo(...post(lines), ...post([HOST]))).toEqual(['400']);
   });

@@ -125,7 +125,7 @@ withConsole(({ blank, serve, open }) => {
     await expectAccessible(timeline);
   });
 
-  test('an override that nothing needs any more is none', async () => {
+  test('an override that nothing needs any more is not recorded', async () => {
     const server = await serve();
     const id = await waiting(server, 'a', 400);
     const page = await open(server, 'boss:ada', `/inbox/${id}`);

@@ -187,7 +187,7 @@ describe('the effect log changed by hand', () => {
       /.*/,
     ],
     [
-      'a record is none',
+      'a record is invalid',
       rewrite(doubt, /"is":"in_doubt"/, '"is" :"in_doubt"'),
       'doubt',
       /cannot be parsed/,

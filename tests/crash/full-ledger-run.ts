@@ -60,7 +60,7 @@ export async function liveThrough(caller: Caller): Promise<Outcomes> {
     await caller.resolve('main', 'refused', 'reject', pendingOf(refused)),
   );
   caller.release('main');
-  await propose('main', 'after opening anew', 'pay', { usd: 50 });
+  await propose('main', 'after opening again', 'pay', { usd: 50 });
   await propose('main', 'too much', 'pay', { usd: 30 });
   await caller.branch('side', 'main', [other]);
   await propose('side', 'on the branch', 'add', { by: 3 });
@@ -69,10 +69,10 @@ export async function liveThrough(caller: Caller): Promise<Outcomes> {
   outcomes['side'] = summary(side.state());
   caller.atOnce = true;
   await Promise.all([
-    propose('main', 'at once: a commit', 'add', { by: 3 }),
-    propose('main', 'at once: a cost', 'pay', { usd: 10 }),
-    propose('main', 'at once: the same', 'add', { by: 1 }),
-    propose('main', 'at once: the same', 'add', { by: 1 }),
+    propose('main', 'together: a commit', 'add', { by: 3 }),
+    propose('main', 'together: a cost', 'pay', { usd: 10 }),
+    propose('main', 'together: the same', 'add', { by: 1 }),
+    propose('main', 'together: the same', 'add', { by: 1 }),
   ]);
   caller.atOnce = false;
   outcomes['main'] = summary((await caller.trajectory('main')).state());

@@ -29,7 +29,7 @@ export type Op =
   | { readonly do: 'share'; readonly row: string; readonly at: string }
   /** Refused by the database, for good, as a row of that name may not be; the body goes on. */
   | { readonly do: 'bad'; readonly row: string }
-  /** At once, and undone where it comes to nothing. */
+  /** Executed immediately, and undone without a commit. */
   | { readonly do: 'put'; readonly row: string }
   /** After the commit, in a database that is not held; a row that may not be is refused there. */
   | { readonly do: 'post'; readonly row: string }

@@ -93,7 +93,7 @@ class Ledger {
     }
   }
 
-  /** At once, and not only after the last round: which kill it was is then known. */
+  /** Called after each round, and not only after the last: the kill at fault is then known. */
   async #settle({ ids, result }: Sent, resolve: (id: string) => Promise<boolean>): Promise<void> {
     const there = ids.filter((id) => this.#ids.has(id)).length;
     const right =

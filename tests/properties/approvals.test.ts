@@ -36,7 +36,7 @@ type Act =
 
 type Step =
   | { readonly do: 'act'; readonly process: 0 | 1; readonly act: Act; readonly fault: Fault }
-  /** At once, in both processes. */
+  /** Concurrently, in both processes. */
   | { readonly do: 'race'; readonly acts: readonly [Act, Act] }
   | { readonly do: 'crash'; readonly process: 0 | 1 }
   | { readonly do: 'wait'; readonly ms: number };
@@ -344,7 +344,7 @@ async function play(
       );
       expect(
         found,
-        `${answers} is none of ${possible.map(({ said }) => said).join(' | ')}`,
+        `${answers} is not one of ${possible.map(({ said }) => said).join(' | ')}`,
       ).toBeDefined();
       model = (found as Possible).after;
       for (const answer of answers) met.note(answer);

@@ -166,7 +166,7 @@ describe('a scope is refused', () => {
     ['of an unknown entry', { kind: 'entry', entry: 'a'.repeat(64) }, 'RuntimeError not_found'],
     ['without entries', { kind: 'person', person: 'stranger' }, 'RuntimeError not_found'],
     [
-      'of an approval that is none',
+      'of an entry that is not an approval',
       { kind: 'approval', approval: writer.head.id },
       'RuntimeError not_found',
     ],

@@ -91,7 +91,7 @@ function ledgerOf({ pay }: Bank) {
     },
     invariants: ({ eachCall }) => [
       eachCall('LIMIT', pay, {}, ({ input }) =>
-        input.cents <= LIMIT ? pass : reject('too much at once'),
+        input.cents <= LIMIT ? pass : reject('too much in one call'),
       ),
       eachCall('ASK', 'bank.*', {}, ({ input }) =>
         input.cents <= ASK_ABOVE ? pass : escalate('a manager decides'),

@@ -442,8 +442,8 @@ function graft(
 }
 
 /**
- * If only some positions of a list are visible, its length comes from the second state too, as far
- * as those positions allow.
+ * If only some positions of a list are visible, its length comes from the second state too, where
+ * those positions allow it.
  */
 function graftList(
   one: Value[],

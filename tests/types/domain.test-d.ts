@@ -370,7 +370,7 @@ export async function uses(assize: Assize, trajectory: Trajectory<typeof desk>, 
 
   const created: Trajectory<typeof desk> = await assize.create(desk);
   const opened: Trajectory<typeof desk> = await assize.open('t', desk);
-  // @ts-expect-error a trajectory of one domain is none of another
+  // @ts-expect-error a trajectory of one domain is not one of another
   const other: Trajectory<typeof udt> = opened;
   const untyped: Trajectory = created;
   await (await assize.open('t')).propose({ action: 'whatever', role: 'anybody', args: undefined, writ });

@@ -106,7 +106,7 @@ describe('an advisory', () => {
     expect(releasedAs({ ...sound, affected: [first, second] })).toBe('m/b@2.0');
   });
 
-  test('that is none is refused by its schema', () => {
+  test('of an invalid form is refused by its schema', () => {
     for (const wrong of [
       {},
       { ...sound, id: 'a/b' },

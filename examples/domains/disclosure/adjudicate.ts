@@ -49,7 +49,7 @@ export interface DisclosureReport extends JobReport {
   readonly trajectory_id: string;
   readonly advisories: number;
   readonly disclosed: number;
-  /** Advisories by the invariant that refused them, or by reason where it was none. */
+  /** Advisories by the invariant that refused them, or else by reason. */
   readonly refused: Readonly<Record<string, number>>;
   readonly proposals: number;
   readonly committed: number;

@@ -66,7 +66,7 @@ export async function finished(
 }
 
 /**
- * How many refusals there were for each cause: the invariant, or the reason where it was none.
+ * How many refusals there were for each cause: the invariant, or else the reason.
  *
  * @throws ArgumentError `bad_argument`
  */

@@ -63,7 +63,7 @@ describe('records that share most of an initial state', () => {
     expect(texts.hash(state)).toBe(contentHash(state));
   });
 
-  test('report changes by content: a copy is none, a removed record is null', () => {
+  test('report changes by content: copies are skipped, a removed record is null', () => {
     const initial = {
       flights: {},
       reservations: { A: { x: 1 }, B: { x: 1 } },
@@ -89,7 +89,7 @@ describe('differences', () => {
     ]);
   });
 
-  test('are none where only the order of members differs', () => {
+  test('do not include a difference in the order of members only', () => {
     expect(differences({ users: { u: { a: 1, b: 2 } } }, { users: { u: { b: 2, a: 1 } } })).toEqual(
       [],
     );

@@ -49,7 +49,7 @@ describe('a verdict', () => {
     });
   });
 
-  test('that the expert refuses is none', async () => {
+  test('that the expert refuses does not count', async () => {
     const lab = await Lab.open();
     await lab.assigned();
     const ruling = await lab.propose('judge', genuine);

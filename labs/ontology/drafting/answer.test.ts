@@ -30,11 +30,7 @@ test.each<readonly [string, string, RegExp]>([
   ['no JSON', 'I am sorry.', /not one JSON object/],
   ['too long', 'x'.repeat(ANSWER_MAX + 1), /more than 400000 characters/],
   ['without a schema', changed(({ schemas }) => delete schemas['/funds']), /~1funds/],
-  [
-    'with a place that is none',
-    changed(({ schemas }) => (schemas['/other'] = 'z.string()')),
-    /other/,
-  ],
+  ['with an invalid place', changed(({ schemas }) => (schemas['/other'] = 'z.string()')), /other/],
   ['with another member', changed((all) => (all.imports = ['node:fs'])), /imports/],
   [
     'with an unknown process',
@@ -52,7 +48,7 @@ test.each<readonly [string, string, RegExp]>([
     /two actions have this name/,
   ],
   [
-    'with a name that is none',
+    'with an invalid name',
     changed(({ actions }) => (actions[0].name = 'constructor()')),
     /\/actions\/0\/name/,
   ],

@@ -34,7 +34,7 @@ describe.each([
     expect(await it.gate.port.shown(waiting[0]!.approval)).toBeDefined();
   });
 
-  test('an answer without a person is none, also when a person comes later', async () => {
+  test('an answer without a person does not count, even if a person comes later', async () => {
     let person: string | undefined;
     const it = await runOf(way, { approver: () => person });
     const first = await it.start([large]);
@@ -49,7 +49,7 @@ describe.each([
     expect(it.made).toHaveLength(1);
   });
 
-  test('a rejection of a named person is recorded, and a later approval is none', async () => {
+  test('a named person’s rejection is recorded; a later approval is ignored', async () => {
     const it = await runOf(way, named);
     const first = await it.start([large]);
     const rejected = answering(first, false, 'too much');

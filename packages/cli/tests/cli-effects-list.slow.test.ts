@@ -374,7 +374,7 @@ describe('list', () => {
   test.each([
     ['no transaction of that number', ['--epoch', '9'], 'The effect log has no transaction 9'],
     ['no such trajectory', ['nowhere'], 'The store has no trajectory nowhere'],
-    ['a number that is none', ['--epoch', 'x'], 'whole number from 1'],
+    ['an invalid number', ['--epoch', 'x'], 'whole number from 1'],
   ])('refuses %s', async (_, args, says) => {
     await written(mail('keyed', send));
     const { code, out, err } = await assize('list', ...args);

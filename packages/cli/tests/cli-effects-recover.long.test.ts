@@ -230,7 +230,7 @@ describe('recover', () => {
   test.each([
     ['no file', 'none.ts', 'none.ts does not exist'],
     ['a file without tools', 'empty.ts', 'exports no tool'],
-    ['a file that is none', 'broken.ts', 'Cannot load the tools file'],
+    ['an invalid file', 'broken.ts', 'Cannot load the tools file'],
     [
       'a file that throws what has no text',
       'without-text.ts',

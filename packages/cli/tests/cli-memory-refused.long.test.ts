@@ -30,7 +30,7 @@ test.each<[string, () => string[], RegExp]>([
     () => [...nothing, '--key', 'other.key'],
     /is not an anchor of the store/,
   ],
-  ['a writ that is none', () => [...nothing, '--writ', file('w.json', '{}')], /w\.json: /],
+  ['an invalid writ', () => [...nothing, '--writ', file('w.json', '{}')], /w\.json: /],
   [
     'no such trajectory',
     () => say('assert', 'takes', '--object', 'x').map((each) => (each === 'notes' ? 'gone' : each)),

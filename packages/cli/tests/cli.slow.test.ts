@@ -358,7 +358,7 @@ describe('domains', () => {
     expect(list.at(-1)).toMatchObject({ name: 'till', invariants: ['CAP', 'LARGE'] });
   });
 
-  test('that are not there, and files that are none, are refused', async () => {
+  test('that do not exist, and files without one, are refused', async () => {
     await refused(
       ['domains', 'airlines'],
       /domain airlines does not exist\. Name one of budget, udt, demo-expenses, agents, disclosure, airline, retail, moderation, verification, chat, gateway, incident/,

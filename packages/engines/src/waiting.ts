@@ -14,11 +14,11 @@ export interface AskingOptions {
 /** How a run waits for a person or for an outcome, by the means of its engine. */
 export interface WaitingOptions extends AskingOptions {
   /**
-   * Is told of a call that waits, so that it can tell a person. A durable step of its own: its
+   * Called with a call that waits, so that it can notify a person. A separate durable step: its
    * errors are those of a step, and it is called again if the process stopped in it.
    */
   readonly onPending?: (held: HeldCall) => void | Promise<void>;
-  /** Is told of a call whose outcome is not known, in a durable step of its own. */
+  /** Called with a call whose outcome is not known, in a separate durable step. */
   readonly onDoubt?: (doubtful: DoubtfulCall) => void | Promise<void>;
 }
 

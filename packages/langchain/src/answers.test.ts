@@ -55,7 +55,7 @@ describe.each([
     expect(it.made).toHaveLength(1);
   });
 
-  test('an answer without a person is none, also when a person comes later', async () => {
+  test('an answer without a person does not count, even if a person comes later', async () => {
     let person: string | undefined;
     const it = await runOf(make, { approver: () => person });
     const [pause] = (await it.start([pay('c1', 'bob', 500)])).pauses;
@@ -84,7 +84,7 @@ describe.each([
     ]);
   });
 
-  test('a rejection tells the model its reason, and a later approval is none', async () => {
+  test('a rejection tells the model its reason; a later approval is ignored', async () => {
     const it = await runOf(make, named);
     const { pauses } = await it.start([pay('c1', 'bob', 500)]);
     const copy = await it.copy();

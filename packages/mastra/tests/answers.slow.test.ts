@@ -43,7 +43,7 @@ describe.skipIf(!hasMastra)('Mastra (absent without npm ci --prefix peers)', () 
       },
     );
 
-    test('an answer without a person is none, also when a person comes later', async () => {
+    test('an answer without a person does not count, even if a person comes later', async () => {
       let person: string | undefined;
       const it = await runOf(kind, { approver: () => person });
       const { pauses } = await it.start([pay('c1', 'bob', 500)]);
@@ -67,7 +67,7 @@ describe.skipIf(!hasMastra)('Mastra (absent without npm ci --prefix peers)', () 
       expect(it.made).toHaveLength(1);
     });
 
-    test('a rejection is an error with its reason, and a later approval is none', async () => {
+    test('a rejection is an error with its reason; a later approval is ignored', async () => {
       const it = await runOf(kind, named);
       const { pauses } = await it.start([pay('c1', 'bob', 500)]);
       const copy = await it.copy();

@@ -111,7 +111,7 @@ describe.skipIf(!hasMastra)('Mastra (absent without npm ci --prefix peers)', () 
     expect(it.made).toHaveLength(3);
   });
 
-  test('an answer about one call is none about its sibling', async () => {
+  test('an answer about one call does not count for its sibling', async () => {
     const it = await runOf(agentKind, named);
     const first = await it.start([pay('c1', 'bob', 500), pay('c2', 'eve', 900)]);
     expect(first.pauses).toHaveLength(2);
@@ -122,7 +122,7 @@ describe.skipIf(!hasMastra)('Mastra (absent without npm ci --prefix peers)', () 
     const answer = answerTo(bob!, { decision: 'approve' });
     expect((await it.resume(answer)).pauses).toEqual([eve]);
     expect((await it.resume(answer)).pauses).toEqual([eve]);
-    // An answer under the id of another call is none either.
+    // An answer under the id of another call does not count either.
     expect((await it.resume(answer, { toolCallId: 'c2' })).pauses).toEqual([eve]);
     expect(it.made).toEqual([{ to: 'bob', cents: 500 }]);
     const { told } = await it.resume(answerTo(eve!, { decision: 'approve' }), { toolCallId: 'c2' });

@@ -78,7 +78,7 @@ test('an approval of every later call is refused, and approves nothing', async (
   expect(it.made).toEqual([]);
 });
 
-test('a rejection tells the model its reason, and a later approval is none', async () => {
+test('a rejection tells the model its reason; a later approval is ignored', async () => {
   const it = await deskOf(named);
   const { state } = await it.start([pay('c1', 'bob', 500)]);
   const kept = state.toString();
@@ -101,7 +101,7 @@ test('a rejection without a person decides nothing', async () => {
   expect((await it.resume(again.state)).told).toEqual([['c1', 'paid bob']]);
 });
 
-test('an approval that a state brings along is none', async () => {
+test('an approval that a state brings along does not count', async () => {
   const it = await deskOf(named);
   const { state } = await it.start([pay('c1', 'bob', 500)]);
   const forged = JSON.parse(state.toString());

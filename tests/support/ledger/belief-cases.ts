@@ -295,7 +295,7 @@ function forms(): ErasureCase[] {
     spoilt('beliefs that are not a list', list, (changes) => {
       changes[1] = {} as never;
     }),
-    spoilt('a change that is none', list, (changes) => changes[1]!.push(null as never)),
+    spoilt('an invalid change', list, (changes) => changes[1]!.push(null as never)),
     pendingWith('a proposal with beliefs'),
   ];
 }

@@ -325,7 +325,7 @@ function erasing(): ErasureCase[] {
     'no seq': [{ hash: hashText('x') }],
     'a seq below': [{ hash: hashText('x'), seq: -1 }],
     'a half seq': [{ hash: hashText('x'), seq: 0.5 }],
-    'a path that is none': [{ hash: hashText('x'), seq: 0, path: null }],
+    'an invalid path': [{ hash: hashText('x'), seq: 0, path: null }],
     'no object': [null],
   }))
     add(name, '4 malformed', () => values);
@@ -342,7 +342,7 @@ function erasing(): ErasureCase[] {
     ['no partitions', '4 malformed', { space: 's' }],
     ['partitions by name', '4 malformed', { space: 's', partitions: ['x'] }],
     ['one that is not a list', '4 malformed', { space: 's', partitions: partitions[0] }],
-    ['a claim that is none', '4 malformed', { space: 's', partitions, claim: null }],
+    ['an invalid claim', '4 malformed', { space: 's', partitions, claim: null }],
   ] as const)
     add(`beliefs of ${name}`, verdict, () => [], { beliefs: [belief] });
 

@@ -321,7 +321,7 @@ export const revocationCases: readonly RevocationCase[] = [
   ),
   ...[null, 'x', 3, [], { $blob: writId(below), bytes: canonicalize(below).length }].map((none) =>
     inBoth(
-      `taken over from arguments that are none: ${JSON.stringify(none)}`,
+      `taken over from invalid arguments: ${JSON.stringify(none)}`,
       ['t 6 malformed', 'c 1 rule_broken'],
       ({ action }) => Object.assign(action, { args: none }),
     ),

@@ -312,7 +312,7 @@ export const settlementCases: readonly SettlementCase[] = [
       argsOf(p).settled[0].effects[0].id = OTHER;
     }),
   ),
-  forged('an effect of an entry that is none', AT.settled, BROKEN, (p) => {
+  forged('an effect of an entry that is not a commit', AT.settled, BROKEN, (p) => {
     argsOf(p).settled[0].commit = OTHER;
   }),
   forged(
@@ -349,7 +349,7 @@ export const settlementCases: readonly SettlementCase[] = [
   forged('a commit without effects', AT.settled, MALFORMED, (p) => {
     argsOf(p).settled[0].effects = [];
   }),
-  forged('an outcome that is none', AT.settled, MALFORMED, (p) => {
+  forged('an invalid outcome', AT.settled, MALFORMED, (p) => {
     argsOf(p).settled[0].effects[0].outcome = 'retry';
   }),
   forged('a member more', AT.settled, MALFORMED, (p) => {
@@ -466,7 +466,7 @@ export const settlementCases: readonly SettlementCase[] = [
   forged('a pending about an effect that no commit has named', AT.waits, BROKEN, (p) => {
     p['proposal'].delta.effects[0].id = OTHER;
   }),
-  forged('a pending about an effect of a commit that is none', AT.waits, BROKEN, (p) => {
+  forged('a pending about an effect of an entry that is not a commit', AT.waits, BROKEN, (p) => {
     p['proposal'].action.args.commit = OTHER;
   }),
   forged('a pending under another writ', AT.waits, BROKEN, (p) => {
@@ -492,7 +492,7 @@ export const settlementCases: readonly SettlementCase[] = [
 
   { name: 'a pivot as it is made', faults: [], make: async () => (await honestPivot()).store },
   forgedPivot('a pivot rewritten as it was', PIVOT_AT.settled, undefined, NOTHING),
-  forgedPivot('an answer that is said to be none', PIVOT_AT.settled, MALFORMED, (p) => {
+  forgedPivot('an answer marked as not an answer', PIVOT_AT.settled, MALFORMED, (p) => {
     argsOf(p).settled[0].effects[0].answered = false;
   }),
   forgedPivot('an answer that is not there', PIVOT_AT.settled, MALFORMED, (p) => {
@@ -533,7 +533,7 @@ export const settlementCases: readonly SettlementCase[] = [
   absentee('what never happened, and is not said to be so', undefined, (p) => {
     delete absentIn(p).absent;
   }),
-  absentee('what is said to have never happened, to be none', MALFORMED, (p) => {
+  absentee('an absence marked as not absent', MALFORMED, (p) => {
     absentIn(p).absent = false;
   }),
   absentee('what never happened, and was applied', MALFORMED, (p) => {
@@ -581,7 +581,7 @@ export const settlementCases: readonly SettlementCase[] = [
   dear('a cost of what is let be', COST.thrown, MALFORMED, (p) => {
     p['intent'].args.effects[0].outcome = 'accepted';
   }),
-  dear('a cost that is none', COST.thrown, MALFORMED, (p) => {
+  dear('an invalid cost', COST.thrown, MALFORMED, (p) => {
     p['intent'].args.effects[0].cost = { usd: -1 };
   }),
   dear('a cost of a rejected attempt that is not amounts', COST.undone, MALFORMED, (p) => {

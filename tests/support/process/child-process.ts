@@ -46,7 +46,7 @@ function replace(streams: Readonly<Record<'stdout' | 'stderr', Writable>>): void
   }
 }
 
-/** No terminal, as the pipe is none that a process writes to. */
+/** Not a terminal, like the pipe that a process writes to. */
 function collector(): { readonly stream: Writable; text(): string } {
   const pieces: Buffer[] = [];
   const stream = new Writable({

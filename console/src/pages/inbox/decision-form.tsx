@@ -207,8 +207,8 @@ function Amend({
 }
 
 /**
- * Zeros in place of amounts: a field stays one of an amount while its text is none yet, in the
- * currency that the arguments have now.
+ * Zeros in place of amounts: a field stays one of an amount while its text is not yet an amount, in
+ * the currency that the arguments have now.
  */
 function withZeros(args: unknown, places: readonly string[]): unknown {
   const copy = structuredClone(args);

@@ -11,7 +11,7 @@ test('the address from an entry is read again', () => {
   });
 });
 
-test('a number that is none is left out', () => {
+test('an invalid number is left out', () => {
   const search = new URLSearchParams('at=-1&samples=1e9&simulation=careful');
   expect(simulationChoicesOf(search)).toEqual({ simulation: 'careful', at: undefined, samples: 1 });
 });

@@ -1,4 +1,7 @@
-/** The value of a number field: a number, the text if it is none, or undefined if it is empty. */
+/**
+ * The value of a number field: a number, the text if it is not a number, or undefined if it is
+ * empty.
+ */
 export function numberOf(text: string): number | string | undefined {
   const trimmed = text.trim();
   if (trimmed === '') return undefined;

@@ -163,7 +163,7 @@ export function limitsOf(schema: Schema): string {
   return words.filter((word) => typeof word === 'string').join(', ');
 }
 
-/** The limits of every safe integer are none. */
+/** The limits of every safe integer are not shown. */
 function rangeOf(
   minimum = -Number.MAX_SAFE_INTEGER,
   maximum = Number.MAX_SAFE_INTEGER,

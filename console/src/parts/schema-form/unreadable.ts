@@ -14,7 +14,7 @@ export function isReadable(value: unknown): boolean {
   return Object.values(value).every(isReadable);
 }
 
-/** The value of a JSON text, or the text if it is none. */
+/** The value of a JSON text, or the text if it is not JSON. */
 export function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

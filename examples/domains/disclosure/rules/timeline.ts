@@ -68,7 +68,7 @@ function timelineFault(
       const fault =
         peer.record?.disclosed_at === undefined ? unreadiness(peer, name, disclosed_at) : undefined;
       if (fault !== undefined)
-        return `${vulnerability} is disclosed together with ${other}, of which: ${fault}`;
+        return `${vulnerability} is disclosed together with ${other}, but that is not ready: ${fault}`;
     }
   }
   return undefined;

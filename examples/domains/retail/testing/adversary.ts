@@ -243,7 +243,7 @@ function twice(target: Target): Attempt[] {
   ];
 }
 
-/** Money to or from where it should not go, and a reason that is none. */
+/** Money to or from where it should not go, and an invalid reason. */
 function misdirected({ user, profile, order }: Target): Attempt[] {
   const { order_id, status } = order;
   if (status === 'pending') {

@@ -92,8 +92,8 @@ export class Registers implements Environment {
         this.#clear(name, key);
         return { undone: 'all' };
       },
-      // Clears a torn write before it reports that the write did not happen: half of a write is
-      // none.
+      // Clears a torn write before it reports that the write did not happen: half of a write does
+      // not count.
       reconcile: ({ name }, { key }) => {
         const register = this.#registers.get(name);
         if (register?.key === key && register.isWhole) return { happened: true, result: null };

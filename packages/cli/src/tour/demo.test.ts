@@ -309,7 +309,7 @@ describe('unusable input is refused before any output', () => {
     expect(readdirSync(folder)).toEqual(['demo.db']);
   });
 
-  test('anchors that are none', async () => {
+  test('invalid anchors', async () => {
     writeFileSync(join(folder, 'demo.db.anchors.json'), '{}');
     await expect(told(url)).rejects.toMatchObject({ code: 'bad_input' });
     expect(readdirSync(folder)).toEqual(['demo.db.anchors.json']);

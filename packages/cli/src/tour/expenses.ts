@@ -86,7 +86,7 @@ export const expenses = defineDomain({
       present: {
         title: 'Pay {to} {cents}',
         fields: { cents: { label: 'Amount', money: 'EUR' }, to: { label: 'Payee' } },
-        confirm: 'The bank pays {cents} to {to} at once.',
+        confirm: 'The bank pays {cents} to {to} immediately.',
       },
       apply: (state, { cents }, { role: { receipt } }) => {
         state.paid[receipt] = (state.paid[receipt] ?? 0) + cents;

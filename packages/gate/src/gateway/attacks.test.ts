@@ -165,7 +165,7 @@ describe('a standing approval', () => {
     ['in the past', { expires: '2026-03-23T08:00:00Z' }, /expired/],
     ['every tool', { tools: ['*'] }, /names its tools/],
     ['another agent', { agent: 'ben' }, /only for itself/],
-    ['no time', { expires: 'soon' }, /no instant/],
+    ['no time', { expires: 'soon' }, /not an instant/],
   ])('beyond the rules is refused: %s', async (_, more, words) => {
     const { asked } = await standing(more);
     expect(asked).toMatchObject({

@@ -51,7 +51,7 @@ beforeEach(async () => {
     SECRET_KEY: CANARY,
   };
   place = await beginAgentGuide(env, { name: 'claude', program: claudeProgram() as string });
-  // A project that has the home of the person in it is none.
+  // A folder that contains the person's home is not a project.
   const own = realpathSync(mkdtempSync('/var/tmp/assize-claude-home-'));
   onTestFinished(() => rmSync(own, { recursive: true, force: true }));
   env['HOME'] = own;

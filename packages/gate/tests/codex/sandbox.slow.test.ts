@@ -72,7 +72,7 @@ beforeEach(async () => {
   });
   const env: Record<string, string> = { SCRIPTED_KEY: 'dummy', SECRET_KEY: CANARY };
   place = await beginAgentGuide(env, { name: 'codex', program: codexProgram() as string });
-  // A project that has the home of the person in it is none.
+  // A folder that contains the person's home is not a project.
   const home = realpathSync(mkdtempSync('/var/tmp/assize-codex-home-'));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
   env['HOME'] = home;

@@ -779,7 +779,7 @@ test.each([
   [
     'with a key for what its env has',
     { command: ['x'], class: 'read', env: { A: '1' }, keyVariable: 'A' },
-    /its env has A, which is its keyVariable/,
+    /its env has A, its keyVariable/,
   ],
   [
     'with a key in lower case',

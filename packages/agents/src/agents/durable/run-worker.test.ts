@@ -313,7 +313,7 @@ test('changed agents that decide otherwise about an open turn fail the run', asy
   });
 });
 
-test('a step that a stopping worker cuts is no failure', async () => {
+test('a step that a stopping worker cuts is not a failure', async () => {
   const asked = Promise.withResolvers<void>();
   const slow: DurableAgents = {
     ...CLERKS,

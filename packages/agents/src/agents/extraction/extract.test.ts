@@ -173,7 +173,7 @@ describe('a model answer', () => {
       /no predicate "toString" is declared/,
     ],
     [
-      'a predicate that is none',
+      'an invalid predicate',
       { facts: [{ ...NUTS, predicate: ['allergy'] }] },
       /\/predicate: no predicate "allergy" is/,
     ],

@@ -472,7 +472,7 @@ describe('bad input', () => {
         'people',
       ],
       [
-        'a policy that is none',
+        'an invalid policy',
         { variants: [{ name: 'a', agents, policy: {} as never }] },
         'bad_argument',
         'policy',
@@ -488,7 +488,7 @@ describe('bad input', () => {
       ['an entry that is not there', { at: 999 }, 'not_found', '999'],
       ['an id that is not there', { at: 'f'.repeat(64) }, 'not_found', 'ffff'],
       [
-        'a simulator that is none',
+        'an invalid simulator',
         { simulators: { 'bank.pay': {} as never } },
         'bad_argument',
         'simulator of bank.pay',

@@ -111,7 +111,7 @@ function environmentToken(): Result<string> {
     : { fault: 'Set ASSIZE_TOKEN to your token of the hooks.' };
 }
 
-/** The name of the event in a text, or undefined if it is none. */
+/** The name of the event in a text, or undefined if there is none. */
 function eventIn(text: string): string | undefined {
   const { hook_event_name: name } = (parsed(text) ?? {}) as { readonly hook_event_name?: unknown };
   return typeof name === 'string' && name !== '' ? name : undefined;

@@ -46,7 +46,8 @@ export function applyStand(
   if (asked.tools.some((pattern) => matchesTool(pattern, '*') && pattern === '*'))
     throw new Error('a standing approval names its tools: write server/tool or server/*');
   const expires = readInstant(asked.expires);
-  if (expires === undefined) throw new Error('expires is no instant; write 2026-03-01T18:00:00Z');
+  if (expires === undefined)
+    throw new Error('expires is not an instant; write 2026-03-01T18:00:00Z');
   if (expires <= at) throw new Error(`it would have expired at ${expires}`);
   if (instantToMillis(expires) - instantToMillis(at) > most.hours * HOUR_MS)
     throw new Error(

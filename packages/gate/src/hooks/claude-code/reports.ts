@@ -145,8 +145,8 @@ interface FileChange {
 const BEFORE_BYTES_MAX = 200_000;
 
 /**
- * The change of a call of Write, Edit or NotebookEdit, from its response. Undefined if it is none,
- * or the text before it is not known or too large.
+ * The change of a call of Write, Edit or NotebookEdit, from its response. Undefined without a
+ * change, or if the text before it is not known or too large.
  */
 function fileChange(tool: string, input: object, response: unknown): FileChange | undefined {
   if (typeof response !== 'object' || response === null) return undefined;

@@ -1,7 +1,7 @@
 import { McpError } from '../errors.ts';
 import type { LedgerApi, Standing } from './ledger-api.ts';
 
-/** Whether a principal is a person who may approve. An agent is none, whatever else it is. */
+/** Whether a principal is a person who may approve. An agent never is. */
 export function isPerson({ name, kinds }: Standing): boolean {
   return kinds.includes('counselor') && !kinds.includes('agent') && !name.startsWith('agent:');
 }

@@ -44,7 +44,7 @@ export function inboxResources(
   return [inbox, ...items];
 }
 
-/** The request that reads a resource. Undefined for an address that is none. */
+/** The request that reads a resource. Undefined for any other address. */
 export function resourceRequest(uri: string): ApiRequest | undefined {
   if (uri === INBOX) return { method: 'GET', path: '/v1/approvals?limit=20' };
   const [, approval] = /^assize:\/\/inbox\/([0-9a-f]{64})$/.exec(uri) ?? [];

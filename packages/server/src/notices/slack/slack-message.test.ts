@@ -62,7 +62,7 @@ test('any card in Teams is runs of text without Markdown', () => {
 
 test('a name that is read from right to left stays isolated in each notice', () => {
   const title = 'Pay \u2068דנה\u2069 €5.00';
-  const effect = `${title} at once.`;
+  const effect = `${title} immediately.`;
   fc.assert(
     fc.property(cards(nasty), (one) => {
       const card = { ...one, title, effect };

@@ -70,7 +70,7 @@ test.each([
   ['the network', [turn(sandboxed(ENTRIES, 'enabled'))]],
 ])('a turn with %s is refused', (_, lines) => expect(faults(lines)).toEqual(OPENED));
 
-test('what has the words of a turn, and is none, does not count', () => {
+test('another line with the words of a turn does not count', () => {
   const said = { type: 'turn_context', turn_id: 't1' };
   const other = { type: 'event_msg', payload: { turn_id: 't1', said } };
   expect(faults([turn(sandboxed(ENTRIES)), other])).toEqual([]);
