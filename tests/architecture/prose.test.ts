@@ -12,12 +12,23 @@ const COLUMNS_MAX = 100;
 const UNNAMED = /\b(whoever|whomever|nobody|somebody|anybody|that one)\b/i;
 const ADVICE = 'name the function, the caller, the transaction';
 
+/** Phrases that read as translated. "There is no", "no longer" and "no more" are plain. */
+const TRANSLATED =
+  /(?<!there )\b(?:is|are|was|were) (?:no (?!longer\b|more\b)|none\b)|\b(?:(?<!each )of which|anew|besides|as far as|at once)\b/i;
+const PLAIN = '"is not a", "again", "other than", "immediately" or "concurrently"';
+
+/** Folders whose strings are final: schemas, recorded results and golden ledgers. */
+const FINAL = /\/schema\/|^labs\/experiments\/|^tests\/golden\//;
+
+/** The highest number of clauses with ", which" in 10,000 words of comments. */
+const WHICH_MAX = 1;
+
 /** A sentence at the start of a comment whose subject is a free relative. */
 const FREE_RELATIVE = /^(?:\/\/|\/\*\*?)[\s*]*(?:What|Which|Who|How much)\b/;
 
-/** A comment, or a literal that may contain the marks of one. */
+/** A comment of one or more lines, or a literal that may contain the marks of one. */
 const COMMENT =
-  /(\/\/[^\n]*|\/\*[\s\S]*?\*\/)|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/g;
+  /(\/\/[^\n]*(?:\n\s*\/\/[^\n]*)*|\/\*[\s\S]*?\*\/)|('(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`)/g;
 
 /** The first argument of `test`, `it`, `describe` or `law`, also after `.each(…)`. */
 const TITLE =
@@ -59,6 +70,22 @@ test('comments do not begin with what, which, who or how much', () => {
   expect(found).toEqual([]);
 });
 
+test(`comments and strings are in plain English: write ${PLAIN}`, () => {
+  const found = files.flatMap(({ file, text }) =>
+    [...commentsOf(text), ...(FINAL.test(file) ? [] : stringsOf(text))]
+      .filter((prose) => TRANSLATED.test(prose.replace(/\s[\s*/]*/g, ' ')))
+      .map((prose) => ({ file, prose })),
+  );
+  expect(found).toEqual([]);
+});
+
+test(`comments have at most ${WHICH_MAX} ", which" in 10,000 words`, () => {
+  const prose = files.flatMap(({ text }) => commentsOf(text)).join(' ');
+  const words = prose.match(/[a-z]+/gi)?.length ?? 0;
+  const clauses = prose.match(/,[\s*/]+which\b/g)?.length ?? 0;
+  expect((10_000 * clauses) / words).toBeLessThanOrEqual(WHICH_MAX);
+});
+
 test(`comment lines have at most ${COLUMNS_MAX} columns`, () => {
   // The templates of a scaffold contain comments of the generated files.
   const found = files
@@ -90,5 +117,12 @@ function titles(): { readonly file: string; readonly title: string }[] {
 function commentsOf(text: string): string[] {
   return [...text.matchAll(COMMENT)].flatMap(([, comment]) =>
     comment === undefined ? [] : [comment],
+  );
+}
+
+/** The literals that hold prose, without the values in templates. */
+function stringsOf(text: string): string[] {
+  return [...text.matchAll(COMMENT)].flatMap(([, , literal]) =>
+    literal?.includes(' ') ? [literal.replace(/\$\{[^}]*\}/g, '…')] : [],
   );
 }
