@@ -241,7 +241,7 @@ test.each([
 ])('%s', (page, count) => followed(page, count));
 
 test('backtest.md, with the ledgers of policies.md and agents.md', () =>
-  followed('backtest.md', 17, (guide) => {
+  followed('backtest.md', 15, (guide) => {
     for (const page of ['policies.md', 'agents.md']) guide.write(page);
     guide.sh('node work.ts; node record.ts');
   }));

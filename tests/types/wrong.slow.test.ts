@@ -61,7 +61,9 @@ function programs(page: string): Record<string, string> {
 }
 
 const pages = ['docs/guide', 'docs/reference', 'labs/experiments/docs'].flatMap((folder) =>
-  readdirSync(join(root, folder)).map((name) => `${folder}/${name}`),
+  readdirSync(join(root, folder))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `${folder}/${name}`),
 );
 const shown = withShared(Object.assign({}, ...['README.md', ...pages].map(programs)));
 

@@ -1,6 +1,6 @@
 /**
  * The drivers of peers/drivers, each with its framework: those with Assize pass every scenario, and
- * each has the verdicts that docs/guide/compare.md shows.
+ * each has the verdicts that docs/reference/conformance.md shows.
  */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { type ConformanceReport, conformanceMarkdown, runConformance } from '#co
 
 const root = join(import.meta.dirname, '../../..');
 const drivers = globSync('peers/drivers/*.driver.ts', { cwd: root }).sort();
-const page = readFileSync(join(root, 'docs/guide/compare.md'), 'utf8');
+const page = readFileSync(join(root, 'docs/reference/conformance.md'), 'utf8');
 const shown =
   /<!-- conformance: begin[^\n]*-->\n([\s\S]*?)<!-- conformance: end -->/.exec(page)?.[1] ?? '';
 

@@ -12,9 +12,12 @@ import { blocksOf } from '../../../tests/support/process/guide-files.ts';
 const root = join(import.meta.dirname, '../../..');
 const main = join(root, 'packages/cli/src/main.ts');
 const BROWSER = 'labs/browser/README.md';
+/** Its folder is that of the guide tools.md. */
+const SHARED = 'docs/reference/tools.md';
 const pages = [
   ...readdirSync(join(root, 'docs/guide')).filter((name) => /^tools(?:-[a-z-]+)?\.md$/.test(name)),
   BROWSER,
+  SHARED,
 ];
 let folder: string;
 
@@ -25,7 +28,7 @@ const folderOf = (page: string): string => join(folder, basename(page, '.md'));
 beforeAll(() => {
   folder = mkdtempSync(join(root, 'dist-guide-'));
   for (const page of pages) {
-    mkdirSync(folderOf(page));
+    mkdirSync(folderOf(page), { recursive: true });
     for (const { says, code } of blocksOf(page)) {
       const [language, name] = says.split(' ');
       if (language === 'ts') writeFileSync(join(folderOf(page), name!), code);
