@@ -1,5 +1,5 @@
-/** A reader sees the code of a guide whole: no line of it is wider than the page. */
-import { globSync } from 'node:fs';
+/** Pages of the docs: code fits the page, and clauses of the ledger's paper have tests. */
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { blocksOf } from '../support/process/guide-files.ts';
@@ -14,4 +14,14 @@ test.each(globSync('docs/guide/*.md', { cwd: root }))('%s has code of 100 column
   const lines = blocksOf(page).flatMap(({ code }) => code.split('\n'));
   const wide = lines.filter((line) => line.length > COLUMNS_MAX && !hasAddress(line));
   expect(wide).toEqual([]);
+});
+
+test('each clause of the execution ledger names a test that there is', () => {
+  const page = readFileSync(join(root, 'docs/reference/execution-ledger.md'), 'utf8');
+  const rows = [...page.matchAll(/^\| .* \| \[([^\]]+)\]\((?:\.\.\/)+([^)]+)\) \|$/gm)];
+  const missing = rows.filter(
+    ([, title = '', file = '']) => !readFileSync(join(root, file), 'utf8').includes(`'${title}'`),
+  );
+  expect(missing.map(([, title]) => title)).toEqual([]);
+  expect(rows.length).toBeGreaterThan(20);
 });
