@@ -112,7 +112,7 @@ onEveryDatabase(({ newPlace }) => {
       await store.close();
     }
     expect(kills).toBeGreaterThan(3);
-    // A writer that opens the store ends what a killed process has begun.
+    // A writer that opens the store ends what a killed process has started.
     const last = await place.open({ archive });
     await last.scrub?.();
     const { segments } = (await last.archiveState!())!;

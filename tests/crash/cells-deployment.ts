@@ -169,7 +169,7 @@ export class Mover {
     this.#exited = once(this.#child, 'exit');
   }
 
-  /** Waits until the step has begun. */
+  /** Waits until the step has started. */
   async reached(step: MoveStep): Promise<void> {
     while (!this.#steps.includes(step)) {
       const message = once(this.#child, 'message');

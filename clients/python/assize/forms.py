@@ -8,7 +8,7 @@ from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 ToolClass: TypeAlias = Literal["read", "reversible", "irreversible"]
 OutcomeName: TypeAlias = Literal["done", "failed", "unknown"]
 
-#: The call is begun: make it now, once. `args`: a person has approved these instead.
+#: The call has started: make it now, once. `args`: a person has approved these instead.
 Allowed = TypedDict(
     "Allowed",
     {"decision": Literal["allowed"], "call": str, "class": ToolClass, "args": NotRequired[dict[str, Any]]},

@@ -149,7 +149,7 @@ export function sixTable(
       modes.map(({ name }, m) => ({ keys: [...keys, name], cells: measured[m]!.six() })),
     ),
     notes: [
-      'Of the same runs as above. The six are those of section 6.1.3: tasks that were done without an error that was told, correct final states, tasks of which something was visible that did not stay, steps that are there in the end, those that are there with a wrong value, and errors that were told, summed up.',
+      'Of the same runs as above. The six are those of section 6.1.3: tasks done without a reported error, correct final states, tasks that showed something that did not stay, steps that are there in the end, those that are there with a wrong value, and the sum of reported errors.',
       ...notes,
     ],
   };

@@ -303,7 +303,7 @@ describe('adjudicate', () => {
         /users\.json, \/ann\//,
       ],
       [
-        'anchors that are none',
+        'malformed anchors',
         (args) => {
           file('b.db.anchors.json', '{}');
           return [...args, '--runs', file('r', good), '--store', 'sqlite:./b.db'];

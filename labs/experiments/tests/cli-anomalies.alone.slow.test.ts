@@ -293,7 +293,7 @@ test('text output names omitted experiments and draws those with a plot', async 
 
 test.each<readonly [what: string, args: readonly string[], saying: RegExp]>([
   [
-    'a name that is none',
+    'an unknown name',
     ['isolate'],
     /There is no experiment isolate\. Choose from verdicts, isolation, /,
   ],

@@ -167,7 +167,7 @@ test('a seed of what is left to no chance: a remark, and the run', async () => {
 
 test.each([
   [
-    'a name that is none',
+    'an unknown name',
     ['recoverey'],
     /There is no experiment recoverey\. Choose from speculation, /,
   ],

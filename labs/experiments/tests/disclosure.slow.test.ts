@@ -79,7 +79,7 @@ test.each<[string, () => string[], RegExp]>([
     /none.advisories\.jsonl cannot be read/,
   ],
   ['an empty file', () => portfolio(), /has no advisories/],
-  ['an advisory that is none', () => portfolio(sound, { ...sound, id: 'a/b' }), /line 2, \/id: /],
+  ['a malformed advisory', () => portfolio(sound, { ...sound, id: 'a/b' }), /line 2, \/id: /],
   ['an advisory twice', () => portfolio(sound, sound), /has the advisory GO-1 twice/],
   ...(
     [

@@ -19,7 +19,7 @@ describe.each([
   ['streamText', streamedWay],
   ['ToolLoopAgent', agentWay],
 ] as const)('%s', (_, way) => {
-  test('an allowed call is made, and the model is told of a refused one', async () => {
+  test('an allowed call is made, and the model learns of a refused one', async () => {
     const it = await runOf(way);
     const { told } = await it.start([pay('c1', 'bob', 5), pay('c2', 'mallory', 5)]);
     expect(told).toMatchObject({

@@ -98,7 +98,7 @@ export function openOf(trajectory: Trajectory): string {
   return open[0]?.id as string;
 }
 
-/** The writ by which a child was begun. */
+/** The writ that started a child. */
 export async function writOf(store: LedgerStore, child = 'c'): Promise<string> {
   const [root] = await payloads(store, child);
   return writId((root as unknown as { writs: Writ[] }).writs[0] as Writ);

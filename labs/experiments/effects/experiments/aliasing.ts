@@ -80,7 +80,7 @@ export async function aliasesTable(
       { keys: ['all'], cells: cellsOf(SORTS) },
     ],
     notes: [
-      `${CASES.length} pairs of names, each in both orders: the older one stays at work until the younger has acted, or can't. Missed: it is one thing, or one inside of the other, and the younger acted at once. False: it is two, and the younger waited. Read off the order in which the tool was called.`,
+      `${CASES.length} pairs of names, each in both orders: the older one stays at work until the younger has acted, or can't. Missed: it is one thing, or one inside of the other, and the younger acted immediately. False: it is two, and the younger waited. Read off the order in which the tool was called.`,
       'As written: names are scopes as they stand. Coarse: one scope for each sort. Resolved: adapters and resolvers. Of files, the disk of this machine says what is one; names that differ in Unicode form alone have one scope on any.',
     ],
     plot: { sort: 'bar', x: 'names of', y: 'pairs, in either order', columns: MISTAKES },

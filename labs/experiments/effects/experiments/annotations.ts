@@ -70,7 +70,7 @@ async function mistakesTable(running: Running): Promise<Table> {
   }
   return {
     source: 'Annotation errors (§3.4)',
-    title: 'two agents at once, with tools that are declared wrong',
+    title: 'two concurrent agents, with tools that are declared wrong',
     keys: ['wrong'],
     columns: [
       'lost updates',
@@ -82,7 +82,7 @@ async function mistakesTable(running: Running): Promise<Table> {
     rows,
     notes: [
       `${runs} pairs of agents a row, half of them on one counter: each reads it, writes one more, books, and sends a mail; ${100 * FAILS} % fail at the end. Counters, bookings and mails are read off the sinks. A lost update: the counter is not the number of commits. A leak: a booking or mail of an agent that came to nothing. Refused meanwhile: agents who came to what is left to a person.`,
-      'Too broad: one scope for all counters. Too narrow: each agent has a scope of its own. Wrong class: mail is said to be reversible and to act at once. No compensation: a booking is said to be reversible, and why it may stay.',
+      'Too broad: one scope for all counters. Too narrow: each agent has a scope of its own. Wrong class: mail is said to be reversible and to act directly. No compensation: a booking is said to be reversible, and why it may stay.',
     ],
     plot: { sort: 'bar', x: 'wrong', y: 'how many' },
   };
@@ -292,7 +292,7 @@ const REFUSED: readonly {
 }[] = [
   { what: 'no class', change: { class: undefined } },
   {
-    what: 'a class that is none',
+    what: 'an unknown class',
     change: { class: { reversibility: 'maybe', delivery: 'buffered', sink: 'keyed' } },
   },
   { what: 'nothing that it writes', change: { writes: undefined } },
@@ -312,10 +312,10 @@ const REFUSED: readonly {
     change: { reconcile: () => ({ happened: false }) },
   },
   { what: 'only reads, and writes', change: { class: 'read', compensate: undefined } },
-  { what: 'a name that is none', change: { name: 'Room Book' } },
+  { what: 'a malformed name', change: { name: 'Room Book' } },
   { what: 'no input', change: { input: undefined } },
   { what: 'nothing that it does', change: { execute: undefined } },
-  { what: 'a member that is none', change: { undo: () => null } },
+  { what: 'an unknown member', change: { undo: () => null } },
   { what: 'a member of another sort', change: { sensitive: 'yes' } },
 ];
 

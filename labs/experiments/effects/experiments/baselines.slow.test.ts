@@ -40,7 +40,7 @@ test('each protocol isolates writers, and TCC alone shows half of a pair', () =>
 
 test('the frontier and locks wait; OCC and TCC start over where agents meet', () => {
   for (const { name } of SCENARIOS) {
-    const anew = NAMES.map((protocol) => Number(at('begun anew', [name, 16], protocol)) > 0);
+    const anew = NAMES.map((protocol) => Number(at('started over', [name, 16], protocol)) > 0);
     const [reads, meets] = [
       name === 'counter' || name === 'read-write',
       name !== 'disjoint writes',
@@ -50,7 +50,7 @@ test('the frontier and locks wait; OCC and TCC start over where agents meet', ()
 });
 
 test('held writes are not seen before the choice, and no loser is left', () => {
-  const isSeen = { 'Tx-Full, buffered': 0, 'Tx-Full, at once': 100, Locking: 100, OCC: 0, TCC: 0 };
+  const isSeen = { 'Tx-Full, buffered': 0, 'Tx-Full, direct': 100, Locking: 100, OCC: 0, TCC: 0 };
   for (const branches of [2, 4, 8, 16])
     for (const [protocol, seen] of Object.entries(isSeen)) {
       const rows = [
@@ -58,7 +58,9 @@ test('held writes are not seen before the choice, and no loser is left', () => {
         'a losing branch was left',
         'the winner stood alone',
       ];
-      const cells = rows.map((row) => at('branches of which one stays', [row, branches], protocol));
+      const cells = rows.map((row) =>
+        at('branches with one that stays', [row, branches], protocol),
+      );
       expect([protocol, branches, ...cells]).toEqual([protocol, branches, seen, 0, 100]);
     }
 });

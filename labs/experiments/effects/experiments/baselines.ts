@@ -36,7 +36,7 @@ const BOOKING_RUNS = 100;
 const RATES = [0, 0.1, 0.3, 0.5];
 
 const ABOUT =
-  'Locking: an exclusive lock a scope, from before the body until its end; calls act at once, and are undone after an error. OCC: the body reads at once and holds its writes, and one commit at a time validates what was read. TCC: what is to be written is reserved first, made when it is confirmed, each write under one key, and nothing is reserved for a read.';
+  'Locking: an exclusive lock a scope, from before the body until its end; calls act directly, and are undone after an error. OCC: the body reads directly and holds its writes, and one commit at a time validates what was read. TCC: what is to be written is reserved first, made when it is confirmed, each write under one key, and nothing is reserved for a read.';
 
 export const baselines: Experiment = {
   name: 'baselines',
@@ -90,7 +90,7 @@ async function contended(running: Running): Promise<Table[]> {
   });
   return [
     tableOf(
-      'correct final states of agents at once',
+      'correct final states of concurrent agents',
       ({ lost }) => {
         const { mean, within } = estimateOf(
           lost.map((count) => (count === 0 ? 100 : 0)),
@@ -103,10 +103,10 @@ async function contended(running: Running): Promise<Table[]> {
       ],
     ),
     tableOf(
-      'operations that were begun anew',
+      'operations that were started over',
       ({ begun, operations }) => ({ measured: (100 * (begun - operations)) / operations }),
       [
-        'The price of isolation in work: OCC does an operation anew for each conflict, and TCC for each reservation that it does not get. Tx-Full and Locking wait instead. How often operations meet depends on time too.',
+        'The price of isolation in work: OCC repeats an operation for each conflict, and TCC for each reservation that it does not get. Tx-Full and Locking wait instead. How often operations meet depends on time too.',
       ],
     ),
   ];
@@ -160,7 +160,7 @@ async function speculated(running: Running): Promise<Table> {
   ];
   return {
     source: SOURCE,
-    title: 'runs of branches of which one stays',
+    title: 'runs of branches with one that stays',
     unit: '%',
     keys: ['in the run', 'branches'],
     columns: openers.map(({ name }) => name),

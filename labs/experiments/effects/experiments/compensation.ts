@@ -90,7 +90,7 @@ async function tableOf(running: Running): Promise<Table> {
     plot: {
       sort: 'line',
       x: 'cf',
-      y: 'transactions of which nothing is left, %',
+      y: 'transactions that leave nothing, %',
       columns: ['clean (%)'],
     },
   };

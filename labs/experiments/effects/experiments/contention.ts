@@ -178,7 +178,7 @@ const IN_PAPER: readonly ModeName[] = ['Tx-Full', 'No-Frontier', 'No-Tx'];
 
 /** The figures that do not depend on the seed alone. */
 const MEETING =
-  'How often operations meet depends on time too, where transactions do not wait for who is older: with the same seed those figures, and how often work is begun anew, come out a little otherwise each time.';
+  'How often operations meet depends on time too, where transactions do not wait for who is older: with the same seed those figures, and how often work is started over, come out a little otherwise each time.';
 
 /** The results of the runs of one scenario in one mode. */
 export interface Measured {
@@ -193,7 +193,7 @@ export interface Measured {
 export const contention: Experiment = {
   name: 'contention',
   about:
-    'agents at work on the same cells at once: correct states, lost updates and throughput (table 9)',
+    'agents that work on the same cells together: correct states, lost updates and throughput (table 9)',
   run: async (running) => {
     const settings = SCENARIOS.flatMap((scenario) =>
       AGENTS.map((agents) => ({ scenario, agents })),
@@ -235,7 +235,7 @@ function readingTable(
 ): Table {
   return {
     source: 'Table 9',
-    title: 'operations of Tx-Full that were begun anew, by how reads wait',
+    title: 'operations of Tx-Full that were started over, by how reads wait',
     unit: '%',
     keys: ['scenario', 'agents'],
     columns: [...READ_MODES.map(({ name }) => name), 'lost, in any of them'],
@@ -248,7 +248,7 @@ function readingTable(
       return { keys: [scenario.name, agents], cells: [...anew, { measured: lost }] };
     }),
     notes: [
-      `As above, ${runsOf(2, running)} runs of two agents. Whoever is stale begins anew, as often as it takes: above 100 % more than once. The paper has no such table.`,
+      `As above, ${runsOf(2, running)} runs of two agents. Whoever is stale starts over, as often as it takes: above 100 % more than once. The paper has no such table.`,
       MEETING,
     ],
   };
@@ -314,7 +314,7 @@ function tablesOf(
         title: 'over all numbers of agents',
         keys: ['scenario'],
         notes: [
-          'A step is an operation. Contaminated: somebody else could see half of one, as a pair of cells of which one was moved on. Nothing goes wrong with a call here, so no error is told.',
+          'A step is an operation. Contaminated: somebody else could see half of one, as a pair of cells with one moved on. Nothing goes wrong with a call here, so no error is reported.',
         ],
       },
       MODES,

@@ -106,8 +106,8 @@ async function tablesOf(
         cells: cellsOf(once.filter((each) => each.point === point)),
       })),
       notes: [
-        `${once.length} processes, killed with SIGKILL, at most one for each point and sort of sink. An order reserves something at once, and sends a letter after the commit. Another process recovers, places an order that nobody had asked for before, and then the same one again, where it is to stay.`,
-        'Read off the sinks, which live on. Twice: done more than once, less what was undone. Lost: committed, and neither there nor left to a person; or not committed, and there and not left. Blocked: what nobody had asked for before was refused. Left: what waits for a person, by the sort of sink; a blind one can’t say what became of a call.',
+        `${once.length} processes, killed with SIGKILL, at most one for each point and sort of sink. An order reserves something immediately, and sends a letter after the commit. Another process recovers, places an order that nobody had asked for before, and then the same one again, where it is to stay.`,
+        'Read off the sinks: they live on. Twice: done more than once, less what was undone. Lost: committed, and neither there nor left to a person; or not committed, and there and not left. Blocked: what nobody had asked for before was refused. Left: what waits for a person, by the sort of sink; a blind one can’t say what became of a call.',
       ],
       plot: { sort: 'bar', x: 'killed', y: 'effects' },
     },

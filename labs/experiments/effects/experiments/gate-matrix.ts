@@ -121,7 +121,7 @@ function sumOf(cells: readonly Posted[], name: keyof Posted): number {
 const CROSSED = `${CAUSES.length} causes of an abort × ${BRANCHES.length} numbers of branches × ${POST_FAULTS.length} faults × ${SINKS.length} sorts of sinks`;
 const NAMED = `Causes: ${CAUSES.join(', ')}. Branches: ${BRANCHES.join(', ')}. Faults: ${POST_FAULTS.join(', ')}. Sinks: ${SINKS.join(', ')}.`;
 const HELD =
-  'Each branch reserves a place, which acts at once, and sends a message. What is undone meets the faults too. Without a runtime the cause stops nothing, as all has been sent by then.';
+  'Each branch reserves a place directly, and sends a message. What is undone meets the faults too. Without a runtime the cause stops nothing, as all has been sent by then.';
 
 function bySink(cells: Cells, delivery: Delivery): Table {
   const isHeld = delivery === 'buffered';
@@ -150,7 +150,7 @@ function bySink(cells: Cells, delivery: Delivery): Table {
       NAMED,
       isHeld
         ? HELD
-        : 'Each branch sends a message. That of the branch that is chosen is put up for approval, and the experiment’s own counselor approves it at once. Leaked: what the sink took before or without that approval. Without a runtime nobody is asked.',
+        : 'Each branch sends a message. That of the branch that is chosen is submitted for approval, and the experiment’s own counselor approves it immediately. Leaked: what the sink took before or without that approval. Without a runtime nobody is asked.',
       'Of the messages of what was committed, each is delivered once, or a person is asked. What is refused for good is tried again by a person, once it is taken.',
     ],
   };
@@ -202,7 +202,7 @@ function sixOf(cells: Cells, { seed }: Running): Table {
       return { keys: [mode.name], cells: metrics.six() };
     }),
     notes: [
-      `A cell is a run, and ${cells((one) => one.mode === MODES[0]).length} of them a row: ${CROSSED}. Its steps are the messages of what is committed. What is made to come to nothing is no error; told is what a call came to without a runtime, or what was left to a person, who has what was refused taken then. What is not there in a transactional mode was lost on the way to a blind sink, and is in doubt. Contaminated: a message was taken of what came to nothing.`,
+      `A cell is a run, and ${cells((one) => one.mode === MODES[0]).length} of them a row: ${CROSSED}. Its steps are the messages of what is committed. A message that is made to come to nothing does not count as an error; told is what a call came to without a runtime, or what was left to a person, who has what was refused taken then. What is not there in a transactional mode was lost on the way to a blind sink, and is in doubt. Contaminated: a message was taken of what came to nothing.`,
       'Errors told of what takes too long depend on how far it had come by then, and so on time: with the same seed they come out a little otherwise each time.',
     ],
   };

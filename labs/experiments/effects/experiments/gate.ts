@@ -91,7 +91,7 @@ export async function tablesUnder(running: Running, profile: Profile): Promise<T
     rows: MODES.map(({ name }, m) => ({ keys: [name], cells: cellsOf(measured[m]!, name) })),
     notes: [
       ...notes,
-      'Leaked: taken before somebody had confirmed it, if anybody did. Gated: held, and never sent, as nobody confirmed it. Confirmed: taken after that. Left to a person: confirmed, and not sent or not known to be, of which the runtime says so.',
+      'Leaked: taken before somebody had confirmed it, if anybody did. Gated: held, and never sent, as nobody confirmed it. Confirmed: taken after that. Left to a person: confirmed, and not sent or not known to be, as the runtime says.',
     ],
     plot: { sort: 'bar', x: 'mode', y: 'messages' },
   });
@@ -127,7 +127,7 @@ export async function tablesUnder(running: Running, profile: Profile): Promise<T
       ),
       notes: [
         ...notes,
-        'Where nobody confirms, the file alone is to be there: a step that is held is done as far as its caller goes, and no step that is there. Contaminated: a message was taken before somebody had confirmed it. Wrong: one that was taken so, or twice. An error is told where the caller gets one, or a person is left something.',
+        'Where nobody confirms, the file alone is to be there: a held step is done for its caller, but is not there. Contaminated: a message was taken before somebody had confirmed it. Wrong: one that was taken so, or twice. An error is told where the caller gets one, or a person is left something.',
       ],
     },
     ...failuresOf(measured, profile),

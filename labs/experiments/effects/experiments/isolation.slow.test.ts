@@ -135,7 +135,7 @@ describe('branches with one that is to stay', () => {
           isClean ? 0 : 100,
           isClean ? 100 : 0,
         ]);
-        expect(cells('at once')).toEqual([100, isClean ? 0 : 100, isClean ? 100 : 0]);
+        expect(cells('direct')).toEqual([100, isClean ? 0 : 100, isClean ? 100 : 0]);
       }
     }
   });
@@ -143,7 +143,7 @@ describe('branches with one that is to stay', () => {
   test('the six metrics of a store agree, for each branch count in each mode', () => {
     const six = named(tables, 'of branches in one store');
     expect(six.rows.map(({ keys }) => keys)).toEqual(
-      ['buffered', 'at once'].flatMap((writes) =>
+      ['buffered', 'direct'].flatMap((writes) =>
         [2, 4, 8, 16].flatMap((branches) => MODES.map(({ name }) => [writes, branches, name])),
       ),
     );
@@ -167,7 +167,7 @@ describe('branches with one that is to stay', () => {
           [leaked, seen].map((table) => at(table!, [place, branches], name));
         const left = transactional ? 0 : branches - 1;
         expect(cells('the folder, buffered')).toEqual([left, transactional ? 0 : branches]);
-        expect(cells('the folder, at once')).toEqual([left, branches]);
+        expect(cells('the folder, direct')).toEqual([left, branches]);
         expect(cells('copies of it')).toEqual(transactional ? [0, 0] : ['–', '–']);
       }
     const six = named(tables, 'files of branches');
@@ -176,7 +176,7 @@ describe('branches with one that is to stay', () => {
     );
     for (const { keys, cells } of six.rows) {
       const { transactional } = modeOf(keys[1] as ModeName);
-      const isClean = transactional && keys[0] !== 'the folder, at once';
+      const isClean = transactional && keys[0] !== 'the folder, direct';
       const right = transactional ? 100 : 0;
       expect(cells.map(({ measured }) => measured)).toEqual([
         100,
@@ -226,7 +226,7 @@ describe('branches with one that is to stay', () => {
       tables,
       `speculative tasks: all six metrics, in per cent but for errors, ${title}`,
     );
-    const cases = ['buffered', 'at once'].flatMap((writes) => [1, 3].map((k) => ({ writes, k })));
+    const cases = ['buffered', 'direct'].flatMap((writes) => [1, 3].map((k) => ({ writes, k })));
     for (const mode of MODES)
       for (const { writes, k } of cases) {
         const isHeld = mode.transactional && writes === 'buffered';
@@ -259,7 +259,7 @@ describe('branches with one that is to stay', () => {
       }
     const met = named(tables, `conflicts of speculative branches, ${title}`);
     for (const { name, transactional } of MODES) {
-      expect(at(met, ['at once', name], 'k=3')).toBeGreaterThan(0);
+      expect(at(met, ['direct', name], 'k=3')).toBeGreaterThan(0);
       if (transactional) expect(at(met, ['buffered', name], 'k=3')).toBe(0);
     }
   });

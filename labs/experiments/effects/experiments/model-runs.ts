@@ -63,8 +63,8 @@ async function tablesUnder(
   const silent = ran.filter(({ calls }) => calls.length === 0).length;
   const notes = [
     profile.about,
-    `${runs} recorded runs of ${models} on the airline, ${rewarded} of which the benchmark rewarded without faults; ${silent} call no tool. The calls are those that the model made, in order, one transaction each. Retry budget ${RETRIES}. The service is elsewhere, and takes a key once.`,
-    'No model is asked again: a model that is told of an error may go on otherwise, and here its run ends. So this measures how many of its own successes a mode keeps. The paper’s models ran under the faults.',
+    `${runs} recorded runs of ${models} on the airline; the benchmark rewarded ${rewarded} without faults; ${silent} call no tool. The calls are those that the model made, in order, one transaction each. Retry budget ${RETRIES}. The service is elsewhere, and takes a key once.`,
+    'No model is asked again: a model that learns of an error may go on otherwise, and here its run ends. So this measures how many of its own successes a mode keeps. The paper’s models ran under the faults.',
   ];
   const tableOf = (title: string, cellOf: (metrics: Metrics) => Cell, note: string): Table => ({
     source: SOURCE,

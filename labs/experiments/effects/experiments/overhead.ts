@@ -25,7 +25,7 @@ const AT_ONCE = 50;
 const PAPER: Partial<Record<ModeName, number>> = { 'Tx-Full': 7.7, 'No-Tx': 0.8 };
 const DELIVERIES: readonly { delivery: Delivery; says: string }[] = [
   { delivery: 'buffered', says: 'held until the commit' },
-  { delivery: 'externalised', says: 'at once' },
+  { delivery: 'externalised', says: 'direct' },
 ];
 /** Numbers that a checkpoint has: as many as the tasks of A.6 write. */
 const CHECKPOINTED = 10;

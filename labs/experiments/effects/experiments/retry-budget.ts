@@ -47,7 +47,7 @@ async function tablesUnder(running: Running, profile: Profile): Promise<Table[]>
     notes: [
       profile.about,
       `${measured[0]![0]!.runs} tasks of ${STEPS} steps. Who is told of an error ends. Of exceptions alone a step is done with a chance of 1 - fp^(retries + 1), so with one retry ten are with 39 %; the paper’s figures for one retry are above that. ${ABOUT_WORKLOADS}`,
-      'The paper has one figure for five and more. What it calls No-Frontier here is tried again, so its figures stand beside Tx-NoFrontier+Retry. No-Frontier and No-Tx have no budget, and are done anew in each row.',
+      'The paper has one figure for five and more. What it calls No-Frontier here is tried again, so its figures stand beside Tx-NoFrontier+Retry. No-Frontier and No-Tx have no budget, and run again in each row.',
     ],
   };
   return [

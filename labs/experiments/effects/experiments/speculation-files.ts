@@ -84,7 +84,7 @@ export async function leakedFiles(running: Running): Promise<Table[]> {
       }),
     })),
     notes: [
-      `Means of ${runs} runs a cell; a branch writes one file, through the tools of @assize/tools/files, into a folder, or into a copy of it that is its own (@assize/tools/unstable/branches), and the folder is then listed by other means, with all copies that were left. Without transactions there are no copies. A checkpoint is of the state and not of the disk, as the paper’s of a browser is not of its server. Ours without a frontier undoes what it wrote at once; the paper’s has left it. Its figures are of all its runs, of which it does not say how many there were.`,
+      `Means of ${runs} runs a cell; a branch writes one file, through the tools of @assize/tools/files, into a folder, or into a copy of it that is its own (@assize/tools/unstable/branches), and the folder is then listed by other means, with all copies that were left. Without transactions there are no copies. A checkpoint is of the state and not of the disk, as the paper’s of a browser is not of its server. Ours without a frontier undoes what it wrote directly; the paper’s has left it. Its figures are of all its runs; it does not say how many there were.`,
       GIVEN,
     ],
     plot: { sort: 'line', x: 'branches', y: 'files a run' },

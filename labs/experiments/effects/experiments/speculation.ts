@@ -23,7 +23,7 @@ import {
 export const speculation: Experiment = {
   name: 'speculation',
   about:
-    'branches of which one is to stay: what others see of them, what they leave, where they meet (RQ2, table 3)',
+    'branches with one that is to stay: what others see of them, what they leave, where they meet (RQ2, table 3)',
   run: async (running) => [
     ...(await contamination(partOf(running, 0, 3))),
     ...(await leakedFiles(partOf(running, 1, 3))),
@@ -93,7 +93,7 @@ async function contamination(running: Running): Promise<Table[]> {
       ),
     })),
     notes: [
-      `${runs} runs a cell, ${STEPS} writes a branch. Somebody looks at the whole store after each step of each branch. Buffered writes are held until the commit; those made at once are undone, put back or left.`,
+      `${runs} runs a cell, ${STEPS} writes a branch. Somebody looks at the whole store after each step of each branch. Buffered writes are held until the commit; those made directly are undone, put back or left.`,
       GIVEN,
     ],
   });

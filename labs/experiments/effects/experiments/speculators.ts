@@ -50,7 +50,7 @@ export interface SpeculatorOptions {
  */
 export const WRITES: readonly { readonly name: string; readonly delivery: Delivery }[] = [
   { name: 'buffered', delivery: 'buffered' },
-  { name: 'at once', delivery: 'externalised' },
+  { name: 'direct', delivery: 'externalised' },
 ];
 
 /** Whether the paper's figures of a mode are of this class: it holds writes in Tx-Full alone. */
@@ -60,7 +60,7 @@ export function isInPaper({ frontier }: Mode, delivery: Delivery): boolean {
 
 /** The meaning of a row of one class, for the notes. */
 export const GIVEN =
-  'Each mode is measured with both classes of the tool. Without transactions there is no commit to wait for, so that a buffered write is made at once too. All transactional modes of a row have the same tool, and Tx-Full and Tx-NoFrontier+Retry differ by the frontier alone: where their figures are equal, the class of the tool decides, and not the frontier. Buffering keeps what is not chosen from being seen. The frontier orders the transactions of several agents, which the table of contention (table 9) shows with one tool for all.';
+  'Each mode is measured with both classes of the tool. Without transactions there is no commit to wait for, so that a buffered write is made directly too. All transactional modes of a row have the same tool, and Tx-Full and Tx-NoFrontier+Retry differ by the frontier alone: where their figures are equal, the class of the tool decides, and not the frontier. Buffering keeps what is not chosen from being seen. The frontier orders the transactions of several agents; the table of contention (table 9) shows this with one tool for all.';
 
 export async function speculatorIn(
   mode: Mode,

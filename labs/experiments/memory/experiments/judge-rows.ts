@@ -109,7 +109,7 @@ async function votesTable(running: Running, ground: TestSchema): Promise<Table> 
   );
   return {
     source: 'Corollary 6, C.5',
-    title: `${WRITERS} judges of one question at once, each with a vote of its own`,
+    title: `${WRITERS} concurrent judges of one question, each with its own vote`,
     digits: 4,
     keys: ['log', 'level'],
     columns: ['questions acted on differently', 'aborted'],

@@ -143,7 +143,7 @@ async function companions(running: Running, ground: TestSchema): Promise<readonl
   return [
     {
       source: 'Figure 9',
-      title: 'two transactions at once: runs that admit it',
+      title: 'two concurrent transactions: runs that admit it',
       keys: ['anomaly'],
       columns: [...LEVELS],
       rows: rowsOf(admitted, ({ admitting }, level) => Number(admitting.includes(level))),
@@ -154,7 +154,7 @@ async function companions(running: Running, ground: TestSchema): Promise<readonl
     },
     {
       source: 'Figure 9',
-      title: 'two transactions at once: the part of them that is aborted',
+      title: 'two concurrent transactions: the part of them that is aborted',
       keys: ['anomaly'],
       columns: [...LEVELS],
       rows: rowsOf(aborted, ({ aborting }, level) => (aborting.includes(level) ? 0.5 : 0)).map(

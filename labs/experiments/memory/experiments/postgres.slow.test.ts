@@ -74,7 +74,7 @@ withPostgres('on a server', (postgres) => {
       0, 0, 0, 0, 0.5, 0.5, 0, 0.75, 0.75, 0, 0.875, 0.875, 0, 0.9375, 0.9375,
     ]);
     for (const [level, admits] of Object.entries({ RC: [1, 1, 1], RR: [0, 1, 1], SR: [0, 0, 0] }))
-      expect(columnOf(found, 'two transactions at once: runs', level), level).toEqual(admits);
+      expect(columnOf(found, 'two concurrent transactions: runs', level), level).toEqual(admits);
     expect(columnOf(found, 'belief drift', 'admit')).toEqual([1, 1, 0, 0, 1, 0, 1, 1, 1]);
     expect(columnOf(found, 'belief drift', 'aborted')).toEqual([0, 0, 0.5, 0, 0, 0, 0, 0, 0]);
     expect(columnOf(found, 'last writer wins: runs', 'none, at RC')).toEqual([0, 1, 1, 1, 1]);
@@ -101,12 +101,12 @@ withPostgres('on a server', (postgres) => {
         .flat()
         .filter((one) => one === '-'),
     ).toEqual([]);
-    expect(printed('two transactions at once: runs')).toEqual([
+    expect(printed('two concurrent transactions: runs')).toEqual([
       [1, 0, 0],
       [1, 1, 0],
       [1, 1, 0],
     ]);
-    expect(printed('two transactions at once: the part')).toEqual([
+    expect(printed('two concurrent transactions: the part')).toEqual([
       ['-', '-', '-'],
       ['-', '-', 0.5],
       ['-', '-', '-'],
@@ -199,11 +199,7 @@ describe('without a server', () => {
 
   test.each([
     ['a URL of something else', 'sqlite:./here.db', /--postgres does not name a PostgreSQL server/],
-    [
-      'a URL that is none',
-      'postgres://user:secret@[',
-      /--postgres does not name a PostgreSQL server/,
-    ],
+    ['a malformed URL', 'postgres://user:secret@[', /--postgres does not name a PostgreSQL server/],
     [
       'a server that is not there',
       'postgres://user:secret@127.0.0.1:1/none',

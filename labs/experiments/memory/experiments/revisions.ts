@@ -72,7 +72,7 @@ async function driftTable(running: Running, ground: TestSchema): Promise<Table> 
   const outcomes = await census(running, CASES, runs, ({ once }) => once(ground));
   return {
     source: 'Corollary 5',
-    title: 'belief drift (N2) by two transactions at once',
+    title: 'belief drift (N2) by two concurrent transactions',
     keys: ['transactions', 'level'],
     columns: ['admit', 'aborted'],
     rows: CASES.map(({ what, level, broken, aborted: refused }, i) => ({

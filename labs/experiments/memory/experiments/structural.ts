@@ -215,7 +215,7 @@ export const oracle: Experiment = {
       return [
         gridTable(withClosedForm(grid, 'C(t)'), {
           source: 'Figure 6',
-          title: 'questions of which all judgements agree, by how many there are',
+          title: 'questions whose judgements all agree, by how many there are',
           keys: ['t'],
           column: 'log',
           runs: runs * QUESTIONS,

@@ -16,7 +16,7 @@ const OWN: Readonly<
 > = {
   source: { system: 'Assize, by source', expected: ['X', 'X', 'X'] },
   key: { system: 'Assize, by key', expected: ['X', 'X', 'X'] },
-  nothing: { system: 'Assize, said anew', expected: ['A', 'X', 'X'] },
+  nothing: { system: 'Assize, said again', expected: ['A', 'X', 'X'] },
 };
 
 /** Table 4: claim and wire, for N1, N2 and N3. */
@@ -66,8 +66,8 @@ async function verdictTable(running: Running): Promise<Table> {
     ],
     notes: [
       `In brackets claim and wire; - is not applicable; T and I are transcribed and imported logic. They are reported${folder === undefined ? ': no other system is run here; --peers runs some' : '; what is run here, with a stub for its model, stands above'}.`,
-      `Assize: ${seeds} memories of the runtime a row. N1: a judge votes and its process ends; another one, which would vote otherwise, is told the same over the same log. N2: two runtimes say eight things of unequal confidence of one partition at once. N3: everything that lost is looked for, with who won.`,
-      'By source: what is said names where it was heard, as what is extracted from messages does. By key: it is the same proposal. Said anew: it has neither, so that it is another claim and another question, which nobody has voted on yet: the votes of one (R, θ) are one, and yet who says a thing twice may see another winner. A where that was seen.',
+      `Assize: ${seeds} memories of the runtime a row. N1: a judge votes and its process ends; another one that would vote otherwise hears the same over the same log. N2: two runtimes say eight things of unequal confidence of one partition concurrently. N3: everything that lost is looked for, with who won.`,
+      'By source: what is said names where it was heard, as what is extracted from messages does. By key: it is the same proposal. Said again: it has neither, so that it is another claim and another question, which nobody has voted on yet: the votes of one (R, θ) are one, and yet who says a thing twice may see another winner. A where that was seen.',
       ...others.flatMap(peerNotes),
     ],
   };

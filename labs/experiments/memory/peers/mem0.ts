@@ -77,7 +77,7 @@ async function judgeVersion2(begun: () => Promise<Mem0>): Promise<FoundAlone> {
     seen: [
       `The same message again asks the model again (calls: ${calls}): “${first}” is believed after one vote, “${again}” after the other.`,
       `What the judge rejects is ${isRejectedKept ? 'kept' : 'nowhere'}; the text that it replaces is ${isReplacedKept ? 'in the history, without who won or why' : 'nowhere'}.`,
-      `Of ${AT_ONCE} that are to replace each other ${live} are believed, as they are said at once.`,
+      `Of ${AT_ONCE} that are to replace each other ${live} are believed, as they are said together.`,
     ],
   };
 }
@@ -101,7 +101,7 @@ async function judgeVersion3(begun: () => Promise<Mem0>): Promise<FoundAlone> {
     seen: [
       `The same message again asks the model again (calls: ${calls}): “${first}” is believed after one answer, “${again}” after the other.`,
       `${isBoth ? 'Both of two that contradict each other are believed' : 'Of two that contradict each other one is believed'}, and ${isLinked ? 'one names the other' : 'nothing says that one has lost'}.`,
-      `Of ${AT_ONCE} times the same, said at once, ${copies} are believed.`,
+      `Of ${AT_ONCE} times the same, said together, ${copies} are believed.`,
     ],
   };
 }

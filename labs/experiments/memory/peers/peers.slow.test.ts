@@ -215,13 +215,13 @@ test('a memory that logs losers and asks once excludes all three anomalies', asy
   expect(code).toBe(0);
   expect(rowOf(table, 'Assize, by source')).toEqual(['X', 'X', 'X']);
   expect(rowOf(table, 'Assize, by key')).toEqual(['X', 'X', 'X']);
-  expect(rowOf(table, 'Assize, said anew')).toEqual(['A', 'X', 'X']);
+  expect(rowOf(table, 'Assize, said again')).toEqual(['A', 'X', 'X']);
   expect(rowOf(table, 'mem0ai 2.4.6')).toEqual(['X', 'X', 'X']);
   expect(rowOf(table, 'mem0ai 3.3.1')).toEqual(['X', 'X', 'X']);
   expect(rowOf(table, '@modelcontextprotocol/server-memory 2026.8.31')).toEqual(['-', '-', 'X']);
   expect(rowOf(table, 'mem0 v3-I')).toEqual(['not run', 'not run', 'not run']);
   const notes = table.notes.join('\n');
-  expect(notes).toContain('Of 8 observations that are added at once 8 are kept.');
+  expect(notes).toContain('Of 8 observations that are added together 8 are kept.');
   expect(notes).toContain(
     'where both have read before either writes, Bob 0.7 and Carol 0.5 with Bob believed. One was refused: Error: It was changed since.',
   );

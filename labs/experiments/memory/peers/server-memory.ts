@@ -46,7 +46,7 @@ export async function judgeServerMemory({ folder, scratch }: PeerTask): Promise<
       seen: [
         'No model is asked, so that N1 is of whoever calls it.',
         `What is deleted because something else is so is ${isKept ? 'kept' : 'nowhere'}; what is said of an entity that is there already is ${isSecondKept ? 'kept' : 'dropped'}.`,
-        `Of ${AT_ONCE} observations that are added at once ${left} are kept.`,
+        `Of ${AT_ONCE} observations that are added together ${left} are kept.`,
         seen,
       ],
     };

@@ -109,7 +109,7 @@ describe('the scheduler', () => {
     });
   });
 
-  test('an anomaly that can not be looked for, a level that is none', () => {
+  test('an anomaly that can not be looked for, an unknown level', () => {
     const steps = schedule('c1');
     expect(errorOf(() => find('N3' as never, execute(steps, 'none')))).toMatchObject({
       code: 'unknown_anomaly',

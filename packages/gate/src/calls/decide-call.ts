@@ -26,7 +26,9 @@ import { askStep } from './steps.ts';
 
 /** The answer to a call that an agent is about to make. */
 export type Decision =
-  /** The call is begun: its agent may make it, once. `args`: a person has approved them instead. */
+  /**
+   * The call has started: its agent may make it, once. `args`: a person has approved them instead.
+   */
   | {
       readonly kind: 'allowed';
       readonly call: string;

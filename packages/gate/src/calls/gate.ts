@@ -247,7 +247,8 @@ export class Gate {
   }
 
   /**
-   * Judges a call and asks about it, before it is made. It is not begun: `run` begins and makes it.
+   * Judges a call and asks about it, before it is made. It does not start: `run` starts and makes
+   * it.
    *
    * @throws ArgumentError `bad_argument`; the errors of the store or the server
    */

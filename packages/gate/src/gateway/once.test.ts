@@ -16,7 +16,7 @@ test('a call that commits immediately starts, and cannot start again', async () 
   const { call, act, state } = await desk(RULES);
   await call('ada', 'bank/look', {}, once);
   expect(state().calls['c1']?.begunAt).toBe(state().calls['c1']?.at);
-  expect(said(await act('begin', { call: 'c1', digest }, 'ada'))).toContain('was begun already');
+  expect(said(await act('begin', { call: 'c1', digest }, 'ada'))).toContain('has already started');
 });
 
 test('a call for later is let through, and starts by its own action', async () => {
@@ -25,10 +25,10 @@ test('a call for later is let through, and starts by its own action', async () =
   expect(state().calls['c1']?.begunAt).toBeUndefined();
   expect(openCalls(state(), clock.now())).toEqual([]);
   expect(said(await act('report', { call: 'c1', outcome: 'done' }, 'ada'))).toContain(
-    'was not begun',
+    'has not started',
   );
   expect(said(await act('begin', { call: 'c1', digest }, 'ada'))).toBe('committed');
-  expect(said(await act('begin', { call: 'c1', digest }, 'ada'))).toContain('was begun already');
+  expect(said(await act('begin', { call: 'c1', digest }, 'ada'))).toContain('has already started');
 });
 
 test('an approval lets a call start once, under any id', async () => {
@@ -39,20 +39,20 @@ test('an approval lets a call start once, under any id', async () => {
   expect(state().calls['c1']?.begunAt).toBeUndefined();
   expect(openCalls(state(), clock.now())).toEqual([]);
   expect(said(await act('report', { call: 'c1', outcome: 'done' }, 'ada'))).toContain(
-    'was not begun',
+    'has not started',
   );
   expect(said(await act('begin', { call: 'c1', digest }, 'ben'))).toContain('another agent');
   expect(said(await act('begin', { call: 'c1', digest, as: 'retry-1' }, 'ada'))).toBe('committed');
   expect(state().calls['c1']).toMatchObject({ begunAs: 'retry-1' });
   expect(openCalls(state(), clock.now())).toMatchObject([{ id: 'c1', inDoubt: false }]);
   expect(said(await act('begin', { call: 'c1', digest, as: 'retry-2' }, 'ada'))).toContain(
-    'was begun already',
+    'has already started',
   );
   expect(
     said(await act('report', { call: 'c1', outcome: 'done', result: { ok: true } }, 'ada')),
   ).toBe('committed');
   expect(state().calls['c1']?.result).toMatch(/^[0-9a-f]{64}$/);
-  expect(said(await act('begin', { call: 'c1', digest }, 'ada'))).toContain('was begun already');
+  expect(said(await act('begin', { call: 'c1', digest }, 'ada'))).toContain('has already started');
 });
 
 test('an approval with other arguments is for these alone', async () => {
@@ -86,7 +86,7 @@ rules:
     expect(state().calls['c1']?.begunAt).toBeUndefined();
     const given = { call: 'c1', digest: callDigest({ args: { cents } }) };
     expect(said(await act('begin', given, 'ada'))).toBe('committed');
-    expect(said(await act('begin', given, 'ada'))).toContain('was begun already');
+    expect(said(await act('begin', given, 'ada'))).toContain('has already started');
   },
 );
 

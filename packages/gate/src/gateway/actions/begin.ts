@@ -41,7 +41,7 @@ export function applyBegin(
   if (row.digest !== digest)
     throw new Error(`the call ${call} was let through with other arguments; ask again with those`);
   if (row.begunAt !== undefined)
-    throw new Error(`the call ${call} was begun already, and a call is made once`);
+    throw new Error(`the call ${call} has already started, and a call is made once`);
   if (row.outcome !== undefined) throw new Error(`the call ${call} is closed: ${row.outcome}`);
   if (row.rules !== state.rules.digest)
     throw new Error(`the rules have changed since the call ${call} was let through; ask again`);

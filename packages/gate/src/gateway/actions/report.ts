@@ -36,7 +36,7 @@ export function applyReport(
       `the call ${call} may be in progress; settle it when its agent has been silent for ten minutes`,
     );
   if (row.once === true && row.begunAt === undefined && outcome === 'done')
-    throw new Error(`the call ${call} was not begun`);
+    throw new Error(`the call ${call} has not started`);
   row.outcome = outcome;
   row.closedAt = at;
   if (outcome !== 'unknown') delete state.open[call];
