@@ -6,6 +6,7 @@ import { whyNoSandbox } from '../../packages/gate/tests/reality/runner.ts';
 import { hasData } from '../data.ts';
 import { claudeProgram } from './claude-code/program.ts';
 import { codexProgram } from './codex/program.ts';
+import { hasContainerTools } from './container-tools.ts';
 import { restateProgram } from './engines/restate-server.ts';
 import { hasOldest } from './frameworks/versions.ts';
 import { hasMastra } from './mastra/packages.ts';
@@ -265,6 +266,11 @@ export const MAY_SKIP: readonly MaySkip[] = [
       'tests/golden/golden.slow.test.ts',
     ],
     named: /python/i,
+  },
+  {
+    why: 'only root makes a root of Debian, with debootstrap and bubblewrap',
+    holds: () => !hasContainerTools,
+    files: ['tests/e2e/container.nightly.test.ts'],
   },
   {
     why: 'there is no go',

@@ -27,7 +27,7 @@ function expectShown(count: number): void {
 }
 
 test('server.md, on SQLite', async () => {
-  await guide.follow('server.md', ['sh postgres']);
+  await guide.follow('server.md', ['sh postgres', 'sh container']);
   expectShown(8);
   expect(await guide.end()).toBe(0);
 });
