@@ -118,7 +118,7 @@ test('@assize/testing with its peers runs a store through the guide’s suites',
   const modules = join(folder, 'node_modules');
   for (const peer of peers) symlinkSync(join(root, 'node_modules', peer), join(modules, peer));
   try {
-    const guide = readFileSync(join(root, 'docs/guide/own-store.md'), 'utf8');
+    const guide = readFileSync(join(root, 'docs/reference/own-store.md'), 'utf8');
     const [, suites, loop] = guide.split('```js\n').map((part) => part.split('```')[0]!) as [
       string,
       string,

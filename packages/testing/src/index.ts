@@ -19,7 +19,7 @@
  *     factStoreSuite(own);
  *     sharedEffectStoreSuite(own); // if several processes may share the effects
  *
- * The full example is in docs/guide/own-store.md.
+ * The full example is in docs/reference/own-store.md.
  *
  * If a store cannot pass a test, its author declares a skip with a reason. The report lists the
  * skip. `faultyStore` puts faults between a caller and any store. `checkHistory` checks whether the

@@ -1,6 +1,6 @@
 /**
  * `@assize/testing`: tests for authors of domains and of stores (docs/guide/domains.md,
- * docs/guide/own-store.md). It needs `vitest` and `fast-check`, optional peer dependencies of the
+ * docs/reference/own-store.md). It needs `vitest` and `fast-check`, optional peer dependencies of the
  * package.
  *
  * Guarantees: the same seed gives the same faults. A suite reports the errors of a store and never
