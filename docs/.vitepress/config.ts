@@ -14,7 +14,7 @@ const REPOSITORY = 'https://github.com/assize/assize';
 const UNSEARCHED = /^(?:decisions|design)\/|^reference\/api/;
 /** Examples and tables, which a search of a reference leaves out: they have words of any question. */
 const EXAMPLES = /^```[\s\S]*?^```$|^\|.*$/gm;
-const ERROR_ROW = /^\| `(\w+)` \|(.*)\|$/gm;
+const WORD_ROW = /^\| `?([\w ()-]+)`? \|(.*)\|$/gm;
 /** Scripts of the documents, by the name of the file that replaces each. */
 const scripts = new Map<string, string>();
 
@@ -35,7 +35,7 @@ export default defineConfig({
       // The compiler of the pages drops a line break between two elements.
       md.renderer.rules['softbreak'] = () => ' ';
       md.core.ruler.push('outside_links', linkOutside);
-      md.core.ruler.push('code_addresses', addressCodes);
+      md.core.ruler.push('row_addresses', addressRows);
       defineWords(md, readFileSync(join(docs, 'glossary.md'), 'utf8'));
     },
   },
@@ -69,10 +69,10 @@ export default defineConfig({
   },
 });
 
-/** What a search reads of a page. There, each code of an error is a part of its own. */
+/** What a search reads of a page. There, each code of an error and each word is a part. */
 function searchedText(text: string, page: string): string {
   if (UNSEARCHED.test(page)) return '';
-  if (page === 'errors.md') return text.replaceAll(ERROR_ROW, '### $1\n\n$2\n');
+  if (/^(?:errors|glossary)/.test(page)) return text.replaceAll(WORD_ROW, '### $1\n\n$2\n');
   return /^reference\//.test(page) ? text.replaceAll(EXAMPLES, '') : text;
 }
 
@@ -106,14 +106,12 @@ function titleOf(page: string): string {
   return /^# (.+)$/m.exec(readFileSync(join(docs, page), 'utf8'))?.[1] ?? page;
 }
 
-/** Gives the row of each code of errors.md the address that problem documents name. */
-function addressCodes(state: { tokens: any[]; env: { relativePath?: string } }): void {
-  if (state.env.relativePath !== 'errors.md') return;
-  for (const [n, token] of state.tokens.entries()) {
-    const [first] = state.tokens[n + 2]?.children ?? [];
-    if (token.type === 'tr_open' && first?.type === 'code_inline')
-      token.attrSet('id', first.content);
-  }
+/** Gives the row of each code or word its address. Problem documents name those of codes. */
+function addressRows(state: { tokens: any[]; env: { relativePath?: string } }): void {
+  if (!/^(?:errors|glossary)/.test(state.env.relativePath ?? '')) return;
+  for (const [n, token] of state.tokens.entries())
+    if (token.type === 'tr_open')
+      token.attrSet('id', asOnGitHub(state.tokens[n + 2]?.content ?? ''));
 }
 
 /** Gives a link to a file beside the pages its address in the repository. */

@@ -1,7 +1,7 @@
 /**
  * `@assize/testing`: tests for authors of domains and of stores (docs/guide/domains.md,
- * docs/reference/own-store.md). It needs `vitest` and `fast-check`, optional peer dependencies of the
- * package.
+ * docs/reference/own-store.md). It needs `vitest` and `fast-check`, optional peer dependencies of
+ * the package.
  *
  * Guarantees: the same seed gives the same faults. A suite reports the errors of a store and never
  * repairs them.
