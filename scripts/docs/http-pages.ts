@@ -148,13 +148,18 @@ function row(name: string, isRequired: boolean | undefined, schema: any): string
 }
 
 function typeOf(schema: any): string {
-  const { type, anyOf, oneOf, enum: words, const: word, items } = resolved(schema);
+  const { type, anyOf, oneOf, enum: words, const: word, items, maximum } = resolved(schema);
   const kinds = anyOf ?? oneOf;
   if (kinds !== undefined) return [...new Set(kinds.map(typeOf))].join(' or ');
   if (type === 'array') return `list of ${typeOf(items ?? {})}`;
   const values = words ?? (word === undefined ? [] : [word]);
-  if (values.length === 0) return type ?? 'any JSON';
+  if (values.length === 0) return `${type ?? 'any JSON'}${most(maximum)}`;
   return values.map((each: unknown) => `\`${JSON.stringify(each)}\``).join(', ');
+}
+
+/** Integers without a limit of their own have the greatest safe one. */
+function most(maximum: number | undefined): string {
+  return maximum === undefined || maximum >= Number.MAX_SAFE_INTEGER ? '' : ` up to ${maximum}`;
 }
 
 function resolved(schema: any): any {

@@ -225,7 +225,9 @@ test('approve --args commits the amended arguments, and log and show name both',
     amended: difference,
     detail: 'amended /args/value/note',
   });
-  expect((await assize('log', 't')).out).toContain('as dr-a: amended /args/value/note');
+  expect((await assize('log', 't')).out).toMatch(
+    /approved by dr-a: resolves \w{12}: amended \/args\/value\/note/,
+  );
   const { payload } = await json('show', done.entry_id);
   expect(payload).toMatchObject({
     action: { args: { value: { note: 'short' } } },
@@ -251,6 +253,8 @@ test('the log says who rejected a request, and why', async () => {
   ];
   expect(await assize(...rejecting)).toMatchObject({ code: 0, err: '' });
   const line = (await assize('log', 't')).out.split('\n').find((one) => one.includes('no money'));
-  expect(line).toMatch(/ask +rejected +counselor_rejected +resolves \w{12} as dr-a: no money/);
+  expect(line).toMatch(
+    /ask +rejected +counselor_rejected +rejected by dr-a: resolves \w{12}: no money/,
+  );
   expect(line).not.toContain('ASKED_IS_APPROVED');
 });

@@ -1,7 +1,7 @@
 /** `assize serve --dev` in a new project: a changed rule judges the next proposal. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { runCommand } from '../../../tests/support/process/command.ts';
@@ -45,12 +45,17 @@ test('a change of a rule starts the server over, on an empty store', {
   expect(statSync(join(folder, 'agent-scout.token')).mode & 0o777).toBe(0o600);
   expect(await pay()).toMatchObject({ ruling: 'committed', seq: 1 });
 
-  writeFileSync(file, domain.replace('LARGE_CENTS = 10_000', 'LARGE_CENTS = 100'));
+  // Many editors write another file, and move it to the name.
+  const save = (text: string) => {
+    writeFileSync(`${file}~`, text);
+    renameSync(`${file}~`, file);
+  };
+  save(domain.replace('LARGE_CENTS = 10_000', 'LARGE_CENTS = 100'));
   await started(2);
   expect(await pay()).toMatchObject({ ruling: 'escalated', seq: 1 });
 
-  writeFileSync(file, 'export const expenses = ;');
-  await vi.waitFor(() => expect(log).toMatch(/expenses\.ts/), PATIENCE);
+  save('export const expenses = ;');
+  await vi.waitFor(() => expect(log).toMatch(/expenses\.ts[\s\S]*after the next change/), PATIENCE);
   writeFileSync(file, domain);
   await started(3);
   expect(await pay()).toMatchObject({ ruling: 'committed', seq: 1 });

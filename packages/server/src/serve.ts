@@ -237,8 +237,9 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     if (!stopping.signal.aborted) onFailure(error);
   });
   warnOfNoOperator(service, logger);
-  const domains = service.domains.map(({ name }) => name);
-  logger.event('listening', { url, store: config.store.split(':')[0], domains });
+  logger.event('listening', {
+    ...{ url, store: config.store.split(':')[0], worlds: Object.keys(config.worlds) },
+  });
   return {
     url,
     service,

@@ -46,9 +46,10 @@ test.skipIf(!python)('python.md, from an empty folder, runs with python3', async
   });
   await guide.follow('python.md', ['sh install']);
   expectShown(7);
-  expect(guide.sh('assize log calls')).toMatch(/committed .* resolves \w+ as manager:grace/);
+  expect(guide.sh('assize log calls')).toMatch(/committed .* approved by manager:grace/);
 });
 
+<<<<<<< HEAD
 test.skipIf(!go)('go.md, from an empty folder, which also needs go', async () => {
   await guide.end();
   const cache = mkdtempSync(join(tmpdir(), 'assize-go-'));
@@ -70,6 +71,9 @@ test.skipIf(!go)('go.md, from an empty folder, which also needs go', async () =>
 });
 
 test('rules-start.md, from an empty folder, whose steps init prints', async () => {
+=======
+test.skipIf(!python)('rules-start.md, from an empty folder, which also needs python3', async () => {
+>>>>>>> 453d95001 (cli, docs: mend what newcomers met at the two doors)
   const page = 'rules-start.md';
   const { next } = JSON.parse(guide.sh(`${blockOf(page, 'sh init').trim()} --json`)) as {
     next: string[];
@@ -78,13 +82,13 @@ test('rules-start.md, from an empty folder, whose steps init prints', async () =
   const rules = written();
   await guide.follow(page, ['sh init']);
   expect(written()).toBe(rules);
-  expectShown(5);
+  expectShown(8);
   // The calls of the printed steps are those of the page, so each has its answer already.
   const asked = next.filter((step) => step.startsWith('curl '));
   const decisions = asked.map((step) => JSON.parse(guide.sh(step)).decision);
   expect(decisions).toEqual(['begun', 'begun', 'denied']);
   expect(next.at(-1)).toMatch(/^npx assize token sign-in human:you/);
-  expect(guide.sh('assize log calls')).toMatch(/committed .* resolves \w+ as human:you/);
+  expect(guide.sh('assize log calls')).toMatch(/committed .* approved by human:you/);
 });
 
 test('rules-file.md, from an empty folder', async () => {
@@ -93,7 +97,7 @@ test('rules-file.md, from an empty folder', async () => {
   await guide.follow(page, ['sh init']);
   expectShown(11);
   expect(guide.sh('assize verify; assize log calls')).toMatch(
-    /valid[\s\S]*committed .* resolves \w+ as manager:grace/,
+    /valid[\s\S]*committed .* approved by manager:grace/,
   );
 });
 
@@ -102,14 +106,14 @@ test('mcp.md, from an empty folder', async () => {
   guide.sh('assize init .');
   await guide.follow(page, ['sh init']);
   expectShown(13);
-  expect(guide.sh('assize log calls')).toMatch(/committed .* resolves \w+ as manager:grace/);
+  expect(guide.sh('assize log calls')).toMatch(/committed .* approved by manager:grace/);
 });
 
 test('ask.md, with a chat that is a program', async () => {
   await guide.beginWith('server.md');
   await guide.follow('ask.md', ['sh install']);
   expectShown(12);
-  expect(guide.sh('assize log office')).toMatch(/committed .* resolves \w+ as manager:grace/);
+  expect(guide.sh('assize log office')).toMatch(/committed .* approved by manager:grace/);
 });
 
 test('sign-in.md, in a browser that signs in', async () => {

@@ -43,6 +43,7 @@ export {
 export {
   amendmentText,
   causeOf,
+  decidedBy,
   RULINGS,
   type Summary,
   type SummaryContext,

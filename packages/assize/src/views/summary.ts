@@ -237,6 +237,15 @@ export function causeOf(reason: string | undefined, rule: string | undefined): s
   return reason?.startsWith('invariant_') === true ? rule : reason;
 }
 
+/** `approved by manager:grace`. Undefined where no person has decided. */
+export function decidedBy({
+  reason,
+  counselor,
+}: Pick<Summary, 'reason' | 'counselor'>): string | undefined {
+  const does = reason === 'counselor_rejected' ? 'rejected' : 'approved';
+  return counselor === undefined ? undefined : `${does} by ${counselor}`;
+}
+
 function resolutionOf({
   resolves,
   counselor,

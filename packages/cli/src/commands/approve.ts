@@ -55,7 +55,7 @@ export function approve(program: Command): void {
       'after',
       '\nExamples:\n  assize approve 1f0c8a77 --as manager:grace\n  assize approve 1f0c8a77 --as dr.grey --answer 2\n  assize approve 1f0c8a77 --as boss:olga --args \'{"amount":40}\'\n\n' +
         'The first 8 digits of a request or claim are enough. An answer to a closed question is refused. If several approvers are needed,\nthe last one answers.\n' +
-        'A proposal with tool calls needs --tools: its calls run after the commit.\n' +
+        'A proposal with tool calls needs its tools, from the config or --tools: the calls run after the commit.\n' +
         'With --args everything is judged again, and the calls follow from the new arguments. Pass all arguments.\n' +
         'An overridden invariant refuses all proposals until the state passes it again.\n' +
         'Negative: the proposal had expired and is rejected, or it is committed and an effect has not ended.\n' +

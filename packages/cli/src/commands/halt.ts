@@ -90,6 +90,7 @@ export function halt(program: Command): void {
       '\nExamples:\n  assize halt\n  assize halt orders --reason "double payments"\n  assize halt --end orders\n\n' +
         'Negative: the halt was not recorded or not ended, or a delegated trajectory did not adopt it; repeat the command to retry.\n' +
         'Revocations, rejections and outcomes of effects are still recorded. Calls of committed transactions end.\n' +
+        'An agent reports the outcome of a call in flight after the halt. To stop one agent only: assize agents pause.\n' +
         'A halt that the delegating trajectory made is ended there.',
     )
     .action(

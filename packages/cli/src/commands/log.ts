@@ -25,6 +25,7 @@ import {
   causeOf,
   conclusionsOf,
   type DelegationStep,
+  decidedBy,
   overridesText,
   pages,
   RULINGS,
@@ -258,15 +259,11 @@ function cells(summary: Summary): Value[] {
     reason,
     invariant_id,
     resolves,
-    counselor,
     overrides,
     delegation,
   } = summary;
   const detail = delegation === undefined ? (summary.detail ?? '') : toldOf(delegation);
-  const resolved =
-    resolves === undefined
-      ? ''
-      : `resolves ${shortId(resolves)}${counselor === undefined ? '' : ` as ${counselor}`}`;
+  const resolved = resolves === undefined ? '' : `resolves ${shortId(resolves)}`;
   return [
     seq,
     shortId(id),
@@ -274,8 +271,8 @@ function cells(summary: Summary): Value[] {
     action,
     paintedRuling(summary.ruling),
     causeOf(reason, invariant_id) ?? '',
-    [resolved, overrides === undefined ? '' : overridesText(overrides), detail]
-      .filter((text) => text !== '')
+    [decidedBy(summary), resolved, overrides === undefined ? '' : overridesText(overrides), detail]
+      .filter((text) => text !== undefined && text !== '')
       .join(': '),
   ];
 }

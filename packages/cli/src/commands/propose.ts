@@ -79,7 +79,7 @@ export function propose(program: Command): void {
         '  assize propose claims pay --role clerk --args \'{"id":"c1"}\' --writ clerk.json --key pay-c1 --domain expenses.ts --tools bank.ts\n' +
         '  assize propose claims pay --role clerk --args \'{"id":"c1"}\' --as agent:scout\n\n' +
         'Without --writ, the command signs a writ with the root key of the store. In a project, it has the grants of the agent.\n' +
-        'An action that declares tool calls needs --tools: its calls run after the commit.\n' +
+        'An action that declares tool calls needs its tools, from the config or --tools: the calls run after the commit.\n' +
         'To try a rule and change nothing, propose on a branch (assize branch), or in a copy of the store.\n' +
         'Negative: the proposal is rejected, pending or frozen, or it is committed and an effect has not ended.',
     )

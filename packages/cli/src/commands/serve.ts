@@ -134,6 +134,7 @@ export function serve(program: Command): void {
             policyOf: (rules) => ruleTable(parseRuleTable(rules)),
             log: (text) => void process.stderr.write(text),
           });
+          const entrances = isDev ? await letIn(serving, loaded) : [];
           const link =
             options.signIn === undefined ? undefined : await serving.signInLink(options.signIn);
           if (json)
@@ -141,7 +142,7 @@ export function serve(program: Command): void {
           else {
             out.line(line`Assize listens on ${bold(serving.url)}`);
             if (link !== undefined) out.line(line`Sign in, once: ${link}`);
-            if (isDev) await letIn(serving, config, out);
+            for (const text of entrances) out.line(text);
           }
           try {
             await Promise.race([stopped(interruption), serving.lost]);

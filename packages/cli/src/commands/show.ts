@@ -19,6 +19,7 @@ import {
   causeOf,
   conclusionsOf,
   type DelegationStep,
+  decidedBy,
   type EntryView,
   entryView,
   overridesIn,
@@ -94,9 +95,11 @@ export function show(program: Command): void {
 }
 
 /** The ruling with its reason, in one line. */
-function verdictLine({ ruling, at, reason, invariant_id, detail = '' }: Summary): Printable {
-  const cause = causeOf(reason, invariant_id) ?? '';
-  const why = [cause, detail].filter((text) => text !== '').join(': ');
+function verdictLine(summary: Summary): Printable {
+  const { ruling, at, reason, invariant_id, detail } = summary;
+  const why = [causeOf(reason, invariant_id), decidedBy(summary), detail]
+    .filter((text) => text !== undefined && text !== '')
+    .join(': ');
   return line`${paintedRuling(ruling)} at ${shortTime(at)}${why === '' ? '' : `: ${why}`}`;
 }
 

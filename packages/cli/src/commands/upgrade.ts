@@ -139,7 +139,7 @@ async function otherVersion(now: DomainRef): Promise<Domain> {
       : `${found.length} versions of ${now.name}`;
   throw new CliError(
     'usage',
-    `${place} has ${has} than ${named(now)}. Pass the new one with --domain FILE.`,
+    `${place} has ${has} than ${named(now)}. Raise version in its file, or pass the new one with --domain FILE.`,
   );
 }
 

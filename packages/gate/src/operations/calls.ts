@@ -118,7 +118,7 @@ const ask = operation({
       .min(0)
       .max(50)
       .optional()
-      .describe('seconds in which a person can decide; default 0'),
+      .describe('seconds to wait for a person; default 0; for longer, ask again with the same id'),
   }),
   body: z
     .strictObject({
@@ -137,7 +137,7 @@ const ask = operation({
         .regex(/^[0-9a-f]{32}$/, 'write 32 random hex digits in lower case')
         .optional()
         .describe(
-          'new for each question: the same one gets the same `allowed` after a lost answer',
+          '32 random hex digits, new for each question: the same ones get the same `allowed` again after a lost answer',
         ),
       undoes: z.string().optional().describe('the done call that this one takes back'),
       known: z.literal(true).optional().describe('deny a call that was not asked about before'),

@@ -61,7 +61,10 @@ export function agents(program: Command): void {
     )
       .addHelpText(
         'after',
-        'Negative: the change was refused or waits for a person, or a trajectory was not reached.',
+        (does === 'pause'
+          ? 'The agent reports the outcome of a call in flight after the resume.\n'
+          : '') +
+          'Negative: the change was refused or waits for a person, or a trajectory was not reached.',
       )
       .action(
         inSession((session, options: Options, agent: string) =>

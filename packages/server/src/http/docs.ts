@@ -24,7 +24,8 @@ export function addDocs(app: Hono, folder: string | undefined): void {
     },
     serveStatic({
       root: folder,
-      rewriteRequestPath: (path) => path.slice('/docs'.length),
+      // A link from elsewhere may leave out the end of the name.
+      rewriteRequestPath: (path) => path.slice('/docs'.length).replace(/\/[\w-]+$/, '$&.html'),
       precompressed: true,
     }),
   );

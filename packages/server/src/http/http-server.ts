@@ -42,7 +42,7 @@ export async function listen(
   http.listen(port, host, () => begun.resolve());
   await begun.promise.catch((cause: NodeJS.ErrnoException) => {
     if (cause.code !== 'EADDRINUSE') throw cause;
-    const message = `Port ${port} of ${host} is in use. Stop that program, or choose another port.`;
+    const message = `Port ${port} of ${host} is in use. Stop that program, or choose another port with --port.`;
     throw new ServerError('bad_config', message, { cause });
   });
   http.off('error', begun.reject);

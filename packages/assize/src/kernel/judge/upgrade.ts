@@ -142,7 +142,7 @@ function migrated(
   if (misfit !== undefined)
     return refused({
       reason: 'type_mismatch',
-      detail: `the migrated state does not fit ${nameOf(next)}: ${misfit}`,
+      detail: `the state does not fit ${nameOf(next)}, so its migrate function must change it: ${misfit}`,
     });
   const changes = changesOf(draft);
   const after = new World(next, draft.state as Container, world.owned, { strict: world.strict });

@@ -6,8 +6,16 @@ import { RULES_STEPS } from './rules-files.ts';
 /** The packages that the written files import, and those that test and check them. */
 const IMPORTED = ['assize', '@assize/cli', 'zod'];
 /** The packages of the command. */
-const COMMAND = ['assize', '@assize/cli'];
-const FOR_WORK = ['node', 'typescript', '@types/node', 'vitest', 'fast-check', '@assize/testing'];
+const COMMAND = ['assize', '@assize/cli', '@assize/docs'];
+const FOR_WORK = [
+  'node',
+  'typescript',
+  '@types/node',
+  'vitest',
+  'fast-check',
+  '@assize/testing',
+  '@assize/docs',
+];
 /** TypeScript runs without a build on this line of Node. */
 const NODE = 'node@24';
 /** All packages, as a clone packs them. */

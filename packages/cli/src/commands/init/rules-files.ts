@@ -13,6 +13,7 @@ export const RULES_FILES: Readonly<Record<string, string>> = {
 }
 `,
   'assize.yaml': `# Each call of a tool is judged by these rules. A rule is about SERVER/TOOL.
+# A change counts after a restart of \`assize serve\`.
 id: payments
 tools:
   bank/pay:
