@@ -71,7 +71,7 @@ test('the next steps install what the folder lacks, from this package', () => {
   // Every package is above this folder, but Node.
   expect(stepsIn('again', command).slice(0, 3)).toEqual([
     'cd again',
-    'npm install --save-dev node@24',
+    'npm install --save-dev node@24 @assize/docs@0.1.0',
     'npm test',
   ]);
   const elsewhere = mkdtempSync(join(tmpdir(), 'assize-elsewhere-'));
@@ -104,15 +104,7 @@ test('the commands of the next steps run, and read the config', () => {
     err: expect.stringContaining('Created the root key'),
   });
   expect(lstatSync(join(project, 'assize.db.root.key')).mode & 0o777).toBe(0o600);
-  const pay = [
-    'propose',
-    'expenses',
-    'pay',
-    '--role',
-    'clerk',
-    '--args',
-    '{"to":"ada","cents":500}',
-  ];
+  const pay = ['propose', 'expenses', 'pay', '--args', '{"to":"ada","cents":500}'];
   for (const _run of [1, 2]) {
     const paid = assize(...pay, '--as', 'agent:scout', '--key', 'ada-1', '--json');
     expect(paid).toMatchObject({ status: 0, err: '' });
@@ -130,8 +122,6 @@ test('a large payment waits, and the manager of the domain approves it', () => {
     'propose',
     'expenses',
     'pay',
-    '--role',
-    'clerk',
     '--args',
     args,
     '--as',
@@ -164,15 +154,7 @@ test('an upgrade takes the domain of the config, and signs by the root key', () 
     file,
     readFileSync(file, 'utf8').replace("version: '1'", "version: '2'").replace('10_000', '20_000'),
   );
-  const pay = [
-    'propose',
-    'expenses',
-    'pay',
-    '--role',
-    'clerk',
-    '--args',
-    '{"to":"ada","cents":15000}',
-  ];
+  const pay = ['propose', 'expenses', 'pay', '--args', '{"to":"ada","cents":15000}'];
   expect(assize(...pay)).toMatchObject({
     status: 2,
     err: expect.stringMatching(

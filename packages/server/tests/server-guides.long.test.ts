@@ -49,7 +49,6 @@ test.skipIf(!python)('python.md, from an empty folder, runs with python3', async
   expect(guide.sh('assize log calls')).toMatch(/committed .* approved by manager:grace/);
 });
 
-<<<<<<< HEAD
 test.skipIf(!go)('go.md, from an empty folder, which also needs go', async () => {
   await guide.end();
   const cache = mkdtempSync(join(tmpdir(), 'assize-go-'));
@@ -70,10 +69,7 @@ test.skipIf(!go)('go.md, from an empty folder, which also needs go', async () =>
   await expect.poll(places).toEqual(['6', '7', '8', '']);
 });
 
-test('rules-start.md, from an empty folder, whose steps init prints', async () => {
-=======
 test.skipIf(!python)('rules-start.md, from an empty folder, which also needs python3', async () => {
->>>>>>> 453d95001 (cli, docs: mend what newcomers met at the two doors)
   const page = 'rules-start.md';
   const { next } = JSON.parse(guide.sh(`${blockOf(page, 'sh init').trim()} --json`)) as {
     next: string[];

@@ -256,11 +256,7 @@ export class GatewayWorlds {
       const isOther = judgedBy !== undefined && judgedBy !== rules.digest;
       if (!isOver && !isOther) continue;
       const reason = isOther
-<<<<<<< HEAD
-        ? 'the rules have changed; the same call is judged again'
-=======
         ? 'the rules have changed since the question; ask about the call again under another id'
->>>>>>> 453d95001 (cli, docs: mend what newcomers met at the two doors)
         : 'the session ended more than a day ago';
       await this.#close(trajectory, id, reason);
     }
