@@ -80,7 +80,7 @@ test('the next steps install what the folder lacks, from this package', () => {
     const own = (name: string): string => `${name}@${VERSION}`;
     expect(installed.slice(1, 3)).toEqual([
       `npm install ${own('assize')} ${own('@assize/cli')} zod`,
-      `npm install --save-dev node@24 typescript @types/node vitest fast-check ${own('@assize/testing')}`,
+      `npm install --save-dev node@24 typescript @types/node vitest fast-check ${own('@assize/testing')} ${own('@assize/docs')}`,
     ]);
     const clone = stepsIn(join(elsewhere, 'b'), join(root, 'packages/cli/src/main.ts'));
     expect(clone.slice(1, 4)).toEqual([

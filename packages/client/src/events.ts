@@ -29,7 +29,8 @@ export async function* entryEvents(
 ): AsyncGenerator<EntryEvent, void, undefined> {
   let last = after;
   while (true) {
-    const headers = last === undefined ? {} : { 'last-event-id': String(last) };
+    const headers: Record<string, string> =
+      last === undefined ? {} : { 'last-event-id': String(last) };
     const response = await open({ trajectory, kind }, headers, signal);
     try {
       for await (const { id, event, data } of blocksOf(response.body!)) {
