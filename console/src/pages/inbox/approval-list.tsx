@@ -142,7 +142,7 @@ function Row({
           <Inert>{detail}</Inert>
         </CutText>
         <Group gap={6} mt={2}>
-          <CutText size="xs" c="dimmed">
+          <CutText size="xs" c="dimmed" lines={2}>
             <Ago at={at} />
             {expires !== undefined && (
               <>
