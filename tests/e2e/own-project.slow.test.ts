@@ -63,7 +63,11 @@ test('npm create assize writes rules without a project, and no file twice', () =
   const { files, next } = JSON.parse(out) as { files: string[]; next: string[] };
   const names = ['assize.config.json', 'assize.yaml', '.gitignore'];
   expect(files).toEqual(names.map((name) => join('rules', name)));
-  expect(next.slice(0, 2)).toEqual(['cd rules', expect.stringMatching(/^npx assize serve/)]);
+  expect(next.slice(0, 3)).toEqual([
+    'cd rules',
+    expect.stringMatching(/^npm install @assize\/docs@/),
+    expect.stringMatching(/^npx assize serve/),
+  ]);
   expect(node(command(), 'policy', 'check', 'rules/assize.yaml')).toMatchObject({ status: 0 });
   expect(create('rules', '--rules').status).toBe(2);
 });

@@ -11,7 +11,7 @@ import type {
   Sending,
 } from './operations.ts';
 import { PAUSE_MS, pause } from './pause.ts';
-import { problemOf } from './problem.ts';
+import { isWithoutAnswer, problemOf } from './problem.ts';
 
 export interface ClientOptions {
   /** Scheme, host and port of the server. */
@@ -112,8 +112,7 @@ export class AssizeClient {
         const askedMs = (Number(response.headers.get('retry-after')) || 0) * 1_000;
         await pause(Math.min(Math.max(askedMs, pauseMs), PAUSE_MS_MAX), request.signal);
       } catch (error) {
-        // fetch reports a request without an answer as a TypeError.
-        if (!(error instanceof TypeError) || left <= 0) throw error;
+        if (!isWithoutAnswer(error) || left <= 0) throw error;
         await pause(Math.min(pauseMs, PAUSE_MS_MAX), request.signal);
       }
     }

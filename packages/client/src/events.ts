@@ -1,5 +1,6 @@
 import type { components } from './openapi.d.ts';
 import { PAUSE_MS, pause } from './pause.ts';
+import { isWithoutAnswer } from './problem.ts';
 
 /** An entry of the log as an event. `id` is its place in the log. */
 export interface EntryEvent {
@@ -41,7 +42,7 @@ export async function* entryEvents(
         if (event !== 'ready') yield { id: last, kind: event, entry: JSON.parse(data) };
       }
     } catch (error) {
-      if (!(error instanceof TypeError) || signal?.aborted === true) throw error;
+      if (!isWithoutAnswer(error) || signal?.aborted === true) throw error;
     }
     await pause(PAUSE_MS, signal);
   }

@@ -24,6 +24,11 @@ export class AssizeProblem extends Error {
   }
 }
 
+/** Whether `fetch` has failed: it reports a request or a body without an end as a TypeError. */
+export function isWithoutAnswer(error: unknown): boolean {
+  return (error as Partial<Error> | undefined)?.name === 'TypeError';
+}
+
 /** The answers of proxies that pass: no server behind them, or none in time. */
 const PASSING: readonly number[] = [502, 503, 504];
 
