@@ -12,7 +12,7 @@ const docs = join(import.meta.dirname, '..');
 const REPOSITORY = 'https://github.com/assize/assize';
 /** Pages for those who change Assize, and declarations: a search of a user should not end there. */
 const UNSEARCHED = /^(?:decisions|design)\/|^reference\/api/;
-/** Examples and tables, which a search of a reference leaves out: they have words of any question. */
+/** Examples and tables, which a search of a reference leaves out: they have words of every question. */
 const EXAMPLES = /^```[\s\S]*?^```$|^\|.*$/gm;
 const WORD_ROW = /^\| `?([\w ()-]+)`? \|(.*)\|$/gm;
 /** Scripts of the documents, by the name of the file that replaces each. */
@@ -69,7 +69,7 @@ export default defineConfig({
   },
 });
 
-/** What a search reads of a page. There, each code of an error and each word is a part. */
+/** The text of a page that the search reads: each error code and each word is a part of its own. */
 function searchedText(text: string, page: string): string {
   if (UNSEARCHED.test(page)) return '';
   if (/^(?:errors|glossary)/.test(page)) return text.replaceAll(WORD_ROW, '### $1\n\n$2\n');

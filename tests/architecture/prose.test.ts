@@ -24,7 +24,7 @@ const FINAL = /\/schema\/|^labs\/experiments\/|^tests\/golden\//;
 const WHICH_MAX = 1;
 
 /** A sentence at the start of a comment whose subject is a free relative. */
-const FREE_RELATIVE = /^(?:\/\/|\/\*\*?)[\s*]*(?:What|Which|Who|How much)\b/;
+const FREE_RELATIVE = /^(?:\/\/|\/\*\*?)[\s*]*(?:What|Which|Who|How much|So many)\b/;
 
 /** A comment of one or more lines, or a literal that may contain the marks of one. */
 const COMMENT =
@@ -61,7 +61,7 @@ test(`comments have concrete subjects: ${ADVICE}`, () => {
   expect(found).toEqual([]);
 });
 
-test('comments do not begin with what, which, who or how much', () => {
+test('comments do not begin with what, which, who, how much or so many', () => {
   const found = files.flatMap(({ file, text }) =>
     commentsOf(text)
       .filter((comment) => FREE_RELATIVE.test(comment))

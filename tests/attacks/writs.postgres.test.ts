@@ -242,7 +242,7 @@ onEveryStore((stores) => {
   });
 
   describe('attack 22: 50 siblings each take 60 % of a budget together: one succeeds', () => {
-    /** So many runtimes over one place. All hold the same head. */
+    /** Opens `count` runtimes over one place. All hold the same head. */
     async function runtimes(count: number): Promise<{ store: LedgerStore; open: Trajectory[] }> {
       const place = stores.newPlace();
       const store = await place.open();

@@ -71,7 +71,7 @@ export function paperCount<Count extends Cell['paper']>(
   return scale === 1 ? count : undefined;
 }
 
-/** So many runs as there is time for. */
+/** The number of runs that fit the time. */
 export function scaled(runs: number, { scale }: Pick<Running, 'scale'>): number {
   return Math.max(1, Math.round(runs * scale));
 }

@@ -266,7 +266,7 @@ test('two concurrent imports of a file submit each line once, and both name it',
     'ward-3',
     ...AUTHORITY,
   ];
-  // So many that both are at it at the same time.
+  // The import is long enough that both work on it at the same time.
   const subjects = Array.from({ length: 25 }, (_, n) => `patient ${n}`);
   await json(0, ...load(file('first.jsonl', ...subjects.map((subject) => line(subject, 'flu')))));
   const second = file('second.jsonl', ...subjects.map((subject) => line(subject, 'cold')));

@@ -170,7 +170,7 @@ export const READ_MODES: readonly ReadMode[] = [
   { name: 'optimistic', options: { ...UNTIL_DONE, reading: 'optimistic' } },
   { name: 'optimistic, epoch at the gate', options: { ...UNTIL_DONE, epoch: 'late' } },
 ];
-/** So many of the runs of the other tables, because work is repeated many times. */
+/** The share of the usual number of runs: each run repeats its work many times. */
 const READING_SHARE = 0.1;
 
 /** Columns of table 9, by its order. */

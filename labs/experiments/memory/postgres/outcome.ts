@@ -25,7 +25,7 @@ export function aborted(made: readonly Outcome[]): number {
   );
 }
 
-/** So many concurrent transactions at that level, on a connection each. */
+/** Runs `count` concurrent transactions at that level, on a connection each. */
 export async function runAtOnce(
   ground: TestSchema,
   count: number,

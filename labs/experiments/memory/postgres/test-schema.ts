@@ -6,7 +6,7 @@ import { openSession, type Session, unreachable } from './session.ts';
 export interface TestSchema {
   /** The connection for preparation before a run and for checks after it. */
   readonly judge: Session;
-  /** So many others; those that were open stay, and are the same. */
+  /** Returns `count` other sessions. The sessions that were open stay the same. */
   writers(count: number): Promise<readonly Session[]>;
   /** As the server says it: `18.4`. */
   readonly version: string;

@@ -29,8 +29,8 @@ export async function* pages(
 }
 
 /**
- * The row with its payload read, but not verified. Undefined if the payload is no longer one of the
- * six kinds, or if its seal does not hold.
+ * The row with its payload read, but not verified. Undefined if the kind of the payload is unknown,
+ * or if the seal does not hold.
  */
 export function readable(row: EntryRow): Entry | undefined {
   if (row.unsealed !== undefined) return undefined;

@@ -91,6 +91,7 @@ export async function letIn(
       );
     }
   }
-  const why = 'Its store is in memory, and each change of a file starts over, with other links';
+  const why =
+    'The server keeps its store in memory. It starts over, with new links, when a file changes';
   return [...lines, line`${why}. The other commands use ${store}.`];
 }

@@ -189,8 +189,7 @@ export class IncrementalCheck {
     changes: readonly ChangedPath[],
     calls: readonly ProposedCall[],
   ): ReturnType<IncrementalCheck['checkChanges']> {
-    // The touched places that are no longer excused: those that would be checked for these changes
-    // alone.
+    // Touched places lose their excuse: a check of these changes alone would check them.
     const touched = new Set(
       this.#excused.size === 0
         ? []

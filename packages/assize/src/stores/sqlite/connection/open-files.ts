@@ -93,7 +93,7 @@ export class OpenFiles {
 
 /**
  * Device and inode of the file. No other file has them while a process has the file open. Undefined
- * if there is no file. @throws the error of the file system
+ * if the file does not exist. @throws the error of the file system
  */
 export function fileAt(path: string): string | undefined {
   const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
