@@ -43,6 +43,25 @@ withConsole(({ serve, open }) => {
     expect(await steps.count()).toBe(0);
   });
 
+  test('steps that arrive after the page move none of it', async () => {
+    const server = await serve();
+    await propose(server, 'k1', 200);
+    const { promise: isRead, resolve: read } = Promise.withResolvers<void>();
+    const page = await open(server, 'boss:ada', '/needs', {
+      ...FIRST,
+      before: (opened) =>
+        opened.route('**/v1/entries?principal=*', async (route) => {
+          await isRead;
+          await route.continue();
+        }),
+    });
+    const row = page.getByRole('link', { name: /^pay/ });
+    const before = await row.boundingBox();
+    read();
+    await page.getByRole('navigation', { name: 'First steps' }).waitFor();
+    expect(await row.boundingBox()).toEqual(before);
+  });
+
   test('an auditor proves after another person of the browser has decided', async () => {
     const server = await serve();
     const { approval_id: approval } = await propose(server, 'k1', 200);

@@ -42,7 +42,7 @@ export function useFirstSteps(principal: string): readonly string[] | undefined 
   return typeof done === 'object' ? done : undefined;
 }
 
-/** Three steps in one line below the header. */
+/** Three steps in one line at the bottom of the window. */
 export function FirstSteps({ done }: { readonly done: readonly string[] }) {
   return (
     <nav aria-label="First steps" className={classes.strip}>

@@ -55,9 +55,8 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   );
 }
 
-/** Heights in pixels. */
+/** Its height in pixels. */
 const HEADER = 48;
-const STRIP = 36;
 
 function Frame({ name, children }: { readonly name: string; readonly children: ReactNode }) {
   const [opened, { toggle, close }] = useDisclosure(false);
@@ -73,7 +72,9 @@ function Frame({ name, children }: { readonly name: string; readonly children: R
   const steps = useFirstSteps(name);
   return (
     <AppShell
-      header={{ height: steps === undefined ? HEADER : HEADER + STRIP }}
+      header={{ height: HEADER }}
+      // The steps arrive after the page, so they are below it and move none of it. In pixels.
+      footer={{ height: steps ? 36 : 0 }}
       navbar={{ width: 184, breakpoint: 'sm', collapsed: { mobile: !opened } }}
       padding={0}
     >
@@ -114,7 +115,6 @@ function Frame({ name, children }: { readonly name: string; readonly children: R
             </Suspense>
           </Group>
         </Group>
-        {steps !== undefined && <FirstSteps done={steps} />}
       </AppShell.Header>
       <AppShell.Navbar p="xs" aria-label="Pages">
         {pagesFor(kinds)
@@ -136,6 +136,11 @@ function Frame({ name, children }: { readonly name: string; readonly children: R
         <Observing />
         <PageGuard address={location}>{children}</PageGuard>
       </AppShell.Main>
+      {steps && (
+        <AppShell.Footer>
+          <FirstSteps done={steps} />
+        </AppShell.Footer>
+      )}
     </AppShell>
   );
 }
