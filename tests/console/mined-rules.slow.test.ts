@@ -1,6 +1,6 @@
 /** Mined rules in the console, in a real Chromium. */
 import { expect, test } from 'vitest';
-import { gatewayDomain } from '#domains/gateway';
+import { gateway } from '#domains/gateway';
 import type { Domain } from '#kernel';
 import { expectAccessible, withConsole } from '../support/console/browser.ts';
 import { minedDesk } from '../support/server/mined-desk.ts';
@@ -9,7 +9,7 @@ import { UNGRANTED } from '../support/server/serving.ts';
 withConsole(({ serve, open }) => {
   test('rules have their exceptions, a backtest, and a text to copy', async () => {
     const config = { tools: [], worlds: {} };
-    const domains = [gatewayDomain as unknown as Domain];
+    const domains = [gateway() as unknown as Domain];
     const server = await serve({
       store: await minedDesk(),
       domains,

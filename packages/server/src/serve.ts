@@ -14,7 +14,7 @@ import {
 } from 'assize/internal/config';
 import type { EntryRow } from 'assize/internal/ledger';
 import type { Hono } from 'hono';
-import { startHousekeeping } from './background/housekeeping.ts';
+import { type Housekeeping, startHousekeeping } from './background/housekeeping.ts';
 import { NeedsPeople } from './background/needs-people.ts';
 import { Recurring } from './background/recurring.ts';
 import { StuckWork } from './background/stuck-work.ts';
@@ -118,8 +118,10 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const wakeNotices = (): void => notices?.wake();
   let needs: NeedsPeople | undefined;
   let stops: AgentStops | undefined;
+  let housekeeping: Housekeeping | undefined;
   const store = wakingStore(options.store, (entries) => {
     tail.wake();
+    housekeeping?.committed(entries);
     if (entries.some((entry) => entry.trajectory_id === AGENTS)) stops?.expire();
     if (!entries.some(mayHaveNotice)) return;
     wakeNotices();
@@ -232,7 +234,8 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const lost = Promise.withResolvers<never>();
   lost.promise.catch(() => undefined);
   const looking = new Recurring(LOOK_MS, () => store.requireInPlace?.(), lost.reject);
-  const kept = startHousekeeping({ service, notices: sender, onFailure, signal: stopping.signal });
+  const { signal } = stopping;
+  housekeeping = startHousekeeping({ service, notices: sender, onFailure, signal });
   void warnOfUnknownVersions(service, logger).catch((error: unknown) => {
     if (!stopping.signal.aborted) onFailure(error);
   });
@@ -262,7 +265,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
         needs?.stop(),
         stuck.stop(),
         looking.stop(),
-        kept(),
+        housekeeping.stop(),
       ]).catch(onFailure);
       await within(WORK_MS, service.deployment?.stop() ?? Promise.resolve());
       // Until then the listener is open, so that a balancer reads the 503 of /readyz.

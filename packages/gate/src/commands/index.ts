@@ -20,7 +20,7 @@ export const gate: Feature = {
     'init codex': async () => (await import('./init/codex/index.ts')).initCodex,
     'init mcp': async () => (await import('./init/mcp/index.ts')).initMcp,
   },
-  domains: async () => [(await import('#gateway')).gatewayDomain],
+  domains: async () => [(await import('#gateway')).gateway()],
   // Of a rules file, this is the part that denies without state.
   policyForm: {
     reads: isRulesFile,

@@ -7,7 +7,6 @@ import { desk, said } from '../../../../tests/support/domains/gateway/desk.ts';
 import {
   definitionHash,
   gateway,
-  gatewayDomain,
   gatewayUnder,
   isApprover,
   openCalls,
@@ -198,7 +197,7 @@ describe('a registered tool', () => {
     expect(openCalls(state(), clock.now())).toEqual([]);
     await assize.close();
     // Another process has no tools, and the shipped domain.
-    const [report] = await deepReplayStore(store, { domains: [gatewayDomain], oracle: store });
+    const [report] = await deepReplayStore(store, { domains: [gateway()], oracle: store });
     expect(report).toMatchObject({ differences: [] });
     expect((await verifyStore(store))[0]).toMatchObject({ valid: true });
   });
@@ -420,7 +419,7 @@ describe('rules that change', () => {
     const tried = (yaml: string, more: object = {}) => {
       const { rules } = readRules(yaml);
       return backtestStore(store, {
-        domains: [gatewayDomain],
+        domains: [gateway()],
         instead: [gatewayUnder(rules)],
         policy: rulesPolicy(rules),
         oracle: store,

@@ -252,6 +252,3 @@ function asJudged(tool: CallableTool, args: Readonly<Record<string, unknown>>): 
 function recorded(name: string): CallableTool {
   return { name, class: 'recorded', parse: (input) => input as never };
 }
-
-/** The domain of the registry: without rules every call asks. */
-export const gatewayDomain: Domain<GatewayState> = gateway();

@@ -36,7 +36,6 @@ export { GatewayError, type GatewayErrorCode } from './errors.ts';
 export {
   type GatewayOptions,
   gateway,
-  gatewayDomain,
   gatewayUnder,
   isApprover,
 } from './gateway.ts';

@@ -1,6 +1,6 @@
 import { arg, checkArgument, isAssizeError } from 'assize/internal/base';
 import { type LedgerStore, Replayer, readRow } from 'assize/internal/ledger';
-import { enforcing, type GatewayState, gatewayDomain, type Rules, rulesInForce } from '#gateway';
+import { enforcing, type GatewayState, type Rules, rulesInForce } from '#gateway';
 import { MiningError } from './errors.ts';
 import { withAnswers } from './kinds/allows.ts';
 import { type Candidate, judgeRule, type MiningOptions, search } from './mine.ts';
@@ -190,10 +190,7 @@ async function gatewaysOf(store: LedgerStore, trajectoryIds: readonly string[]):
   for (const id of new Set(trajectoryIds)) {
     const [row] = await store.entries(id, { from: 0, limit: 1 });
     const first = row === undefined ? undefined : readRow(row).payload;
-    if (
-      (first?.kind === 'root' || first?.kind === 'branch') &&
-      first.domain.name === gatewayDomain.name
-    )
+    if ((first?.kind === 'root' || first?.kind === 'branch') && first.domain.name === 'gateway')
       gateways.push(id);
   }
   return gateways;

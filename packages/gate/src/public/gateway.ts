@@ -18,7 +18,6 @@ export {
   type GatewayState,
   type GatewayTool,
   gateway,
-  gatewayDomain,
   gatewayUnder,
   isApprover,
   isConfigured,

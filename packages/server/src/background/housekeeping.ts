@@ -1,15 +1,14 @@
 import { IncidentRunner } from '@assize/audit/internal/operations';
+import { INCIDENTS } from 'assize/internal/config';
+import type { EntryRow } from 'assize/internal/ledger';
 import type { NoticeSender } from '../notices/notice-sender.ts';
 import type { ServerService } from '../service.ts';
 import { Recurring } from './recurring.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** The time between two looks at approved incidents, and at trajectories that wait for rules. */
-const WAITING_MS = 2_000;
-
-/** The time between two looks at entries whose facts are not stored. */
-const INDEX_MS = 10_000;
+/** The time after which the work that entries of other processes cause begins. */
+const OTHERS_MS = 10_000;
 
 export interface HousekeepingOptions {
   readonly service: ServerService;
@@ -19,14 +18,22 @@ export interface HousekeepingOptions {
   readonly signal: AbortSignal;
 }
 
+export interface Housekeeping {
+  /** Takes the entries that this process has committed. */
+  committed(entries: readonly EntryRow[]): void;
+  /** Ends the work. Resolves when the work in progress has ended. */
+  stop(): Promise<void>;
+}
+
 /**
  * Work at the start and hourly: deletes sessions, codes, tokens and rows of notices that have
  * ended; puts the rules of the file in force in trajectories of the gateway domain that were made
  * elsewhere; drops the figures there that no rule counts any more; finds the next expiries. Every
- * two seconds: carries out approved incidents. Every ten seconds: stores the facts of new entries.
- * Returns a function that ends the work, and resolves when the work in progress has ended.
+ * ten seconds, and soon after an entry of this process that may cause it: carries out approved
+ * incidents, and puts rules in force that waited for open questions. Every ten seconds: stores the
+ * facts of new entries.
  */
-export function startHousekeeping(options: HousekeepingOptions): () => Promise<void> {
+export function startHousekeeping(options: HousekeepingOptions): Housekeeping {
   const { service, notices, onFailure, signal } = options;
   const { assize, clock, gateways, sessions, tokens } = service;
   const works: readonly (() => Promise<void>)[] = [
@@ -43,20 +50,26 @@ export function startHousekeeping(options: HousekeepingOptions): () => Promise<v
   };
   const hourly = new Recurring(HOUR_MS, all, onFailure);
   const incidents = new IncidentRunner(service, onFailure);
-  const frequent = async (): Promise<void> => {
+  const afterEntries = async (): Promise<void> => {
     await gateways.retryWaiting().catch(onFailure);
     await incidents.carryOutApproved(signal).catch(onFailure);
   };
-  const often = new Recurring(WAITING_MS, frequent, onFailure);
+  const often = new Recurring(OTHERS_MS, afterEntries, onFailure);
   const indexed = new Recurring(
-    INDEX_MS,
+    OTHERS_MS,
     async () => service.activity.store(await service.store.logSize(), signal),
     onFailure,
   );
   void hourly.run();
   void often.run();
   void indexed.run();
-  return async () => {
-    await Promise.all([hourly.stop(), often.stop(), indexed.stop()]);
+  return {
+    committed: (entries) => {
+      if (gateways.waiting.length > 0 || entries.some((one) => one.trajectory_id === INCIDENTS))
+        often.wake();
+    },
+    stop: async () => {
+      await Promise.all([hourly.stop(), often.stop(), indexed.stop()]);
+    },
   };
 }

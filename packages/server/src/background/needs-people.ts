@@ -21,9 +21,8 @@ import type { Metrics } from '../log/metrics.ts';
 import { mayHaveNotice } from '../notices/notice.ts';
 import { Recurring } from './recurring.ts';
 
-/** The time after which entries of other processes are seen, and that between two reads. */
+/** The time after which entries of other processes are seen. */
 const OTHERS_MS = 15_000;
-const REST_MS = 250;
 const PAGE = 500;
 
 export interface NeedsPeopleOptions {
@@ -66,7 +65,6 @@ export class NeedsPeople {
   readonly #waiting: Map<Hash, PendingPayload> = new Map();
   #next: number | undefined;
   #reading: Recurring | undefined;
-  #rest: NodeJS.Timeout | undefined;
   #isStopped = false;
 
   constructor(options: NeedsPeopleOptions) {
@@ -84,18 +82,13 @@ export class NeedsPeople {
     else await this.#reading.run();
   }
 
-  /** Reads new entries soon. Cheap: calls in the meantime cause one read. */
+  /** Reads new entries soon. */
   wake(): void {
-    if (this.#reading === undefined || this.#isStopped) return;
-    this.#rest ??= setTimeout(() => {
-      this.#rest = undefined;
-      void this.#reading?.run();
-    }, REST_MS).unref();
+    this.#reading?.wake();
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true;
-    clearTimeout(this.#rest);
     await this.#reading?.stop();
   }
 

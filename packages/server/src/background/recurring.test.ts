@@ -51,3 +51,32 @@ test('work in progress is not started twice, and the end waits for it', async ()
   await stopped;
   expect(begun).toBe(1);
 });
+
+test('calls to wake during a run cause one more run after it, and none after the end', async () => {
+  let running = Promise.withResolvers<void>();
+  let begun = 0;
+  const work = (): Promise<void> => {
+    begun += 1;
+    return running.promise;
+  };
+  const recurring = new Recurring(1_000_000, work, () => undefined);
+  recurring.wake();
+  recurring.wake();
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(begun).toBe(1);
+  recurring.wake();
+  recurring.wake();
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(begun).toBe(1);
+  running.resolve();
+  running = Promise.withResolvers();
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(begun).toBe(2);
+  recurring.wake();
+  await vi.advanceTimersByTimeAsync(1_000);
+  const stopped = recurring.stop();
+  running.resolve();
+  await stopped;
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(begun).toBe(2);
+});

@@ -1,3 +1,6 @@
+/** The time between a wake and the run that it causes. */
+const REST_MS = 250;
+
 /**
  * Work that a timer starts again and again, never twice concurrently. Every failure goes to
  * `onFailure`: an error that a timer throws would end the process. The timer keeps no process
@@ -8,6 +11,7 @@ export class Recurring {
   readonly #onFailure: (error: unknown) => void;
   readonly #timer: NodeJS.Timeout;
   #running: Promise<void> | undefined;
+  #rest: NodeJS.Timeout | undefined;
 
   constructor(ms: number, work: () => Promise<void> | void, onFailure: (error: unknown) => void) {
     this.#work = work;
@@ -23,9 +27,21 @@ export class Recurring {
     return this.#running;
   }
 
+  /** Begins the work soon, after the work in progress. Cheap: calls until then cause one run. */
+  wake(): void {
+    this.#rest ??= setTimeout(async () => {
+      await this.#running;
+      if (this.#rest === undefined) return;
+      this.#rest = undefined;
+      await this.run();
+    }, REST_MS).unref();
+  }
+
   /** Begins the work no more. Resolves when the work in progress has ended. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
+    clearTimeout(this.#rest);
+    this.#rest = undefined;
     await this.#running;
   }
 

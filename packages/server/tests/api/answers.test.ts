@@ -2,7 +2,7 @@
 
 import { incident } from '@assize/audit/unstable/incident';
 import { budget } from '@assize/cli/unstable/domains/budget';
-import { gateway, gatewayDomain, readRules, rulesDigest } from '@assize/gate/unstable/gateway';
+import { gateway, readRules, rulesDigest } from '@assize/gate/unstable/gateway';
 import { addMicros } from 'assize/internal/canon';
 import type { SimulationConfig } from 'assize/internal/config';
 import type { Domain } from 'assize/internal/kernel';
@@ -537,7 +537,7 @@ test('each operation answers in the form of its schema', async () => {
   const grants = [{ actions: ['call', 'session'] }];
   const hooked = await start({
     config: { tools: [], worlds: { calls: { domain: 'gateway' } } },
-    domains: [gatewayDomain as unknown as Domain],
+    domains: [gateway() as unknown as Domain],
     principals: { 'agent:scout': { kinds: ['agent'], grants } },
   });
   for (const id of ['hooks.claude_code', 'hooks.codex']) called.add(id);

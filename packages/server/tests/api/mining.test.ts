@@ -1,6 +1,6 @@
 /** Mined rules by the API. */
 
-import { gatewayDomain } from '@assize/gate/unstable/gateway';
+import { gateway } from '@assize/gate/unstable/gateway';
 import type { Domain } from 'assize/internal/kernel';
 import { expect, test } from 'vitest';
 import { callOperation, succeed } from '../../../../tests/support/server/calling.ts';
@@ -11,7 +11,7 @@ const DESK = { trajectories: ['desk'] };
 
 async function served() {
   const config = { tools: [], worlds: {} };
-  const domains = [gatewayDomain as unknown as Domain];
+  const domains = [gateway() as unknown as Domain];
   return start({ store: await minedDesk(), domains, config, principals: UNGRANTED });
 }
 

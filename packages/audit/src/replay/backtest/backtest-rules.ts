@@ -1,4 +1,4 @@
-import { gatewayDomain, gatewayUnder, type Rules, readRules } from '@assize/gate/internal/gateway';
+import { gateway, gatewayUnder, type Rules, readRules } from '@assize/gate/internal/gateway';
 import {
   type GatewayRule,
   type RuleBacktest,
@@ -47,7 +47,7 @@ export async function backtestRules(
   const { rules, ...rest } = options;
   const run = (tried: Rules): Promise<BacktestReport[]> =>
     backtestStore(store, {
-      domains: [gatewayDomain],
+      domains: [gateway()],
       instead: [gatewayUnder(tried)],
       limit: ALL,
       ...rest,

@@ -9,7 +9,7 @@ import { batchOf, chainOf, entryAfter } from '@assize/testing/internal/store-row
 import { afterAll, afterEach, expect, test, vi } from 'vitest';
 import { openSqlite } from '../index.ts';
 import { Checkpointer } from './checkpointer.ts';
-import { CHECKPOINT_PAGES } from './group-commit.ts';
+import { CHECKPOINT_PAGES, FRAME_BYTES } from './group-commit.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-copier-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -137,6 +137,26 @@ test('a store copies its WAL in another thread, and the rest itself', async () =
   expect(did).toEqual(['copies', 'copied', 'rest']);
   expect(statSync(path).size).toBeGreaterThan(CHECKPOINT_PAGES * 300);
   await close();
+});
+
+test('the WAL that grew beside a long reader is cut after its end', async () => {
+  const path = join(folder, `${n++}.db`);
+  const store = await openSqlite({ path });
+  const limit = CHECKPOINT_PAGES * FRAME_BYTES;
+  const walBytes = (): number => statSync(`${path}-wal`).size;
+  let parts = 0;
+  const write = async (): Promise<void> => {
+    const batch = batchOf(chainOf(`t${parts++}`, CHECKPOINT_PAGES / 4));
+    expect(await store.commit(batch)).toEqual({ status: 'committed' });
+  };
+  await write();
+  const reader = new DatabaseSync(path, { readOnly: true });
+  reader.exec('BEGIN; SELECT count(*) FROM entry');
+  while (walBytes() < 2 * limit) await write();
+  reader.close();
+  for (let more = 0; walBytes() > limit && more < 100; more++) await write();
+  expect(walBytes()).toBeLessThanOrEqual(limit);
+  await store.close();
 });
 
 test('without a thread a store copies all of it itself', async () => {

@@ -42,7 +42,7 @@ const PASSES_MAX = 3;
 const LOOK_PAGES = 256;
 
 /** The size of a page in the WAL, with its header. */
-const FRAME_BYTES = 4_096 + 24;
+export const FRAME_BYTES = 4_096 + 24;
 
 /** The pause between two attempts to truncate a WAL that is being read. */
 export const CUT_PAUSE_MS = 100;
@@ -146,6 +146,9 @@ export class GroupCommit {
     this.#commit = db.prepare('COMMIT');
     this.#rollback = db.prepare('ROLLBACK');
     this.#checkpoint = db.prepare('PRAGMA wal_checkpoint(PASSIVE)');
+    // A long reader keeps the WAL from its restart, and it grows. The first commit after that
+    // restart cuts it to the length that it has between two checkpoints.
+    db.exec(`PRAGMA journal_size_limit = ${CHECKPOINT_PAGES * FRAME_BYTES}`);
     this.#scrubber = new Scrubber(db);
     // SQLite places the WAL next to the target of a symbolic link.
     this.#walPath = `${db.location() ?? options.path}-wal`;
