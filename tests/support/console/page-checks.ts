@@ -1,7 +1,10 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 
-/** Fails if a page is wider than its window, or if it cuts a text that no title has. */
+/**
+ * Fails if a page is wider than its window, or if it cuts a text that the pointer does not show
+ * whole.
+ */
 export async function expectFitting(page: Page): Promise<void> {
   // A page needs some frames for a new width.
   await expect
@@ -16,8 +19,8 @@ interface Fitting {
 }
 
 /**
- * Runs in the page. A text is cut if an element with text of its own hides what does not fit, and
- * neither scrolls nor wraps.
+ * Runs in the page. A text is cut if an element with text of its own hides what does not fit,
+ * neither scrolls nor wraps, and gets no title from a pointer above it.
  */
 const FITTING = `(() => {
   const root = document.documentElement;
@@ -29,7 +32,9 @@ const FITTING = `(() => {
     const isWide = hides(overflowX) && element.scrollWidth > element.clientWidth;
     const isHigh = isClamped && element.scrollHeight > element.clientHeight;
     if (element instanceof HTMLInputElement || element.textContent.trim() === '') return false;
-    return (isWide || isHigh) && element.closest('[title]') === null;
+    if (!isWide && !isHigh) return false;
+    element.dispatchEvent(new PointerEvent('pointerover', { bubbles: true }));
+    return element.closest('[title]') === null;
   });
   const beyond = [...document.querySelectorAll('header *')].filter(
     (element) => element.getBoundingClientRect().right > root.clientWidth + 0.5,
