@@ -36,6 +36,7 @@ export default defineConfig({
       md.renderer.rules['softbreak'] = () => ' ';
       md.core.ruler.push('outside_links', linkOutside);
       md.core.ruler.push('row_addresses', addressRows);
+      md.core.ruler.push('file_names', nameFiles);
       defineWords(md, readFileSync(join(docs, 'glossary.md'), 'utf8'));
     },
   },
@@ -112,6 +113,17 @@ function addressRows(state: { tokens: any[]; env: { relativePath?: string } }): 
   for (const [n, token] of state.tokens.entries())
     if (token.type === 'tr_open')
       token.attrSet('id', asOnGitHub(state.tokens[n + 2]?.content ?? ''));
+}
+
+/** Shows the name of a file above its text. It is the second word after the fence. */
+function nameFiles(state: { tokens: any[]; Token: new (...of: any[]) => any }): void {
+  state.tokens = state.tokens.flatMap((token) => {
+    const name = token.type === 'fence' ? /^\w+ ([\w./-]*\.\w+)$/.exec(token.info)?.[1] : undefined;
+    if (name === undefined) return [token];
+    const shown = new state.Token('html_block', '', 0);
+    shown.content = `<p><code>${name}</code></p>\n`;
+    return [shown, token];
+  });
 }
 
 /** Gives a link to a file beside the pages its address in the repository. */

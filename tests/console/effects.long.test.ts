@@ -128,7 +128,7 @@ withConsole(({ serve, open }) => {
     await row.getByText('1 world · 1 waiting · 1 refused in 24 hours').waitFor();
     await expectAccessible(page);
     await row.click();
-    await page.getByRole('cell', { name: 'nothing' }).waitFor();
+    await page.getByRole('cell', { name: 'no budget' }).waitFor();
     await page.getByRole('button', { name: 'Stop everywhere' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('Proposals of it that wait: 1. They can then only be').waitFor();

@@ -175,7 +175,9 @@ withConsole(({ serve, open }) => {
     const page = await open(server, 'admin:ann', '/what-if/cash?try=simulation');
     await page.getByText('No simulation is configured for the domain budget').waitFor();
     const guide = page.getByRole('link', { name: 'How to configure a simulation' });
-    expect(await guide.getAttribute('href')).toMatch(/\/docs\/guide\/simulate\.md#at-a-server$/);
+    expect(await guide.getAttribute('href')).toMatch(
+      /\/docs\/guide\/backtest\.md#simulate-at-a-server$/,
+    );
     await expectAccessible(page);
     await page.getByText('A rule table', { exact: true }).click();
     await page.getByRole('button', { name: 'Run the backtest' }).waitFor();

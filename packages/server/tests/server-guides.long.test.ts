@@ -99,9 +99,8 @@ test('rules-file.md, from an empty folder', async () => {
 
 test('mcp.md, from an empty folder', async () => {
   const page = 'mcp.md';
-  guide.sh('assize init .');
   await guide.follow(page, ['sh init']);
-  expectShown(13);
+  expectShown(14);
   expect(guide.sh('assize log calls')).toMatch(/committed .* approved by manager:grace/);
 });
 

@@ -169,7 +169,7 @@ class Connection {
       const tool = await gateway.tool(params.name);
       if (tool === undefined)
         return errorAnswer(
-          `There is no tool ${params.name}, or its definition waits for approval.`,
+          `There is no tool ${params.name} here: the rules deny it, its definition waits for approval, or the server does not have it.`,
         );
       const args = params.arguments ?? {};
       const misfit = faultOf(args);

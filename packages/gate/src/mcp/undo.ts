@@ -26,7 +26,9 @@ export async function undoCall(
     return notUndone(`it is undone by ${on}/${name}, so pass --name ${on} and its command`);
   const tool = await gateway.tool(name);
   if (tool === undefined)
-    return notUndone(`there is no tool ${name}, or its definition waits for approval`);
+    return notUndone(
+      `the rules deny the tool ${name}, its definition waits for approval, or the server does not have it`,
+    );
   const fault = await gateway.upstream.faultOf(tool, args);
   if (fault !== undefined) return notUndone(fault);
   const end = await gatedCall<CallToolResult>(

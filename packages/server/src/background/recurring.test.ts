@@ -52,7 +52,7 @@ test('work in progress is not started twice, and the end waits for it', async ()
   expect(begun).toBe(1);
 });
 
-test('calls to wake during a run cause one more run after it, and none after the end', async () => {
+test('a wake during a run causes one more run, and none after the end', async () => {
   let running = Promise.withResolvers<void>();
   let begun = 0;
   const work = (): Promise<void> => {

@@ -101,6 +101,7 @@ const NOT_MAPPED =
 /** The same message for every reason, because the caller is not known. */
 function refused(cause: unknown): ServerError {
   const why = new Error(`jwt: ${thrownText(cause)}`, { cause });
-  const text = 'The token is not accepted here. Sign in again for a new one.';
+  const text =
+    'The token is not accepted here. Sign in again, or make another with assize token create.';
   return new ServerError('unauthenticated', text, { cause: why });
 }

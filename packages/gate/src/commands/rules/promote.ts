@@ -42,7 +42,7 @@ export function promote(command: Command): void {
       '\nExample:\n  assize rules promote assize.yaml --as human:grace\n\n' +
         'Of FILE.yaml with FILE.trial.yaml beside it, the trial set takes the place of the rules. Otherwise the lines\n' +
         'mode, until and agents of FILE.yaml go, so that it holds. The ledger has who promoted it, from which rules,\n' +
-        'and the digest of the report since --since. Restart the server then: it reads the file at its start.\n' +
+        'and the digest of the report since --since.\n' +
         'Negative: the rules were changed meanwhile, or have not judged here.',
     )
     .action(
@@ -75,7 +75,7 @@ export function promote(command: Command): void {
           if (trialFile !== undefined) rmSync(trialFile);
           if (session.json)
             session.out.document({ file, rules: rules.id, digest: rulesDigest(rules) });
-          else session.out.line(line`${file} has them. Restart the server.`);
+          else session.out.line(line`${file} has them.`);
           return EXIT.ok;
         });
       }),

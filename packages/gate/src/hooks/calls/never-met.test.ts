@@ -25,6 +25,7 @@ test.each<[string, string]>([
   ['[shell/rm, shell/find]', '{ path: /flags, any: [-delete, --recursive] }'],
   ['shell/git', '{ path: /command, in: [push, stash push] }, { path: /flags, any: [--force] }'],
   ['shell/git', '{ path: /refs, any: [main, refs/tags/*, release/1] }'],
+  ['shell/git', '{ path: /command, in: [commit, merge, pull, revert] }'],
   ['shell/npm', '{ path: /command, is: test }'],
   ["'shell/*'", '{ path: /flags, any: [-rf] }'],
   ['shell/rm', '{ path: /argv, is: [-rf] }'],

@@ -24,10 +24,10 @@ export function neverMet({ file, rules, placeOf }: RulesFile): readonly RulesWar
 }
 
 function problemsOf(rule: Rule, path: string, text: string): readonly string[] {
-  const read = linesOf(rule, path, text).map((line) => {
-    const [part] = commandParts(line, { cwd: '/' });
-    return textsIn(part?.args[path.slice(1)]);
-  });
+  // A part before the program can stand for what it runs, such as the hooks of `git commit`.
+  const read = linesOf(rule, path, text).map((line) =>
+    commandParts(line, { cwd: '/' }).flatMap(({ args }) => textsIn(args[path.slice(1)])),
+  );
   if (read.length === 0 || read.some((each) => each.includes(text) || each.includes('*')))
     return [];
   const named = [...new Set(read.flat())].filter((each) => each !== '');

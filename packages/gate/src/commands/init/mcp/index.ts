@@ -382,7 +382,7 @@ function tellNext(
     );
   if (ownFile().includes('_npx'))
     out.line(
-      line`This copy is in the cache of npx, and npx may delete it. Run npm install --global @assize/cli, and repeat.`,
+      line`This copy is in the cache of npx, and npx may delete it. Run npm install --global assize @assize/cli, and repeat.`,
     );
   out.line(line``);
   out.line(bold('Next'));
