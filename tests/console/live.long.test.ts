@@ -70,7 +70,7 @@ withConsole(({ serve, open }) => {
     const server = await serve();
     const page = await open(server, 'auditor:eve', '/timeline/main');
     await page.getByText('Live').waitFor();
-    await page.locator('li a[href$="/timeline/main/0"]').getByText('begun').waitFor();
+    await page.locator('li a[href$="/timeline/main/0"]').getByText('Started').waitFor();
     await page.waitForLoadState('networkidle');
     const made = requestsOf(page, server);
     for (let n = 0; n < 3; n++) await paid(server, `o${n}`, 'other');
