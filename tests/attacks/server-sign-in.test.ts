@@ -183,7 +183,9 @@ describe('attack 25: a forged token of another issuer: 401, no change', () => {
     const answer = await me({ authorization: `Bearer ${token}` });
     const problem = (await answer.json()) as { readonly detail: string };
     expect([answer.status, problem]).toMatchObject([401, { code: 'unauthenticated' }]);
-    expect(problem.detail).toBe('The token is not accepted here. Sign in again, or make another with assize token create.');
+    expect(problem.detail).toBe(
+      'The token is not accepted here. Sign in again, or make another with assize token create.',
+    );
     expect(log).not.toContain(token);
     expect(await store.entries('trip')).toEqual(before);
   });
