@@ -234,8 +234,12 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const lost = Promise.withResolvers<never>();
   lost.promise.catch(() => undefined);
   const looking = new Recurring(LOOK_MS, () => store.requireInPlace?.(), lost.reject);
-  const { signal } = stopping;
-  housekeeping = startHousekeeping({ service, notices: sender, onFailure, signal });
+  housekeeping = startHousekeeping({
+    service,
+    notices: sender,
+    onFailure,
+    signal: stopping.signal,
+  });
   void warnOfUnknownVersions(service, logger).catch((error: unknown) => {
     if (!stopping.signal.aborted) onFailure(error);
   });

@@ -22,21 +22,20 @@ export interface Housekeeping {
   /** Takes the entries that this process has committed. */
   committed(entries: readonly EntryRow[]): void;
   /** Ends the work. Resolves when the work in progress has ended. */
-  stop(): Promise<void>;
+  stop(): Promise<unknown>;
 }
 
 /**
  * Work at the start and hourly: deletes sessions, codes, tokens and rows of notices that have
  * ended; puts the rules of the file in force in trajectories of the gateway domain that were made
  * elsewhere; drops the figures there that no rule counts any more; finds the next expiries. Every
- * ten seconds, and soon after an entry of this process that may cause it: carries out approved
- * incidents, and puts rules in force that waited for open questions. Every ten seconds: stores the
- * facts of new entries.
+ * ten seconds, and soon after an entry of this process that needs it: puts rules in force that
+ * waited for open questions, carries out approved incidents, and stores the facts of new entries.
  */
 export function startHousekeeping(options: HousekeepingOptions): Housekeeping {
   const { service, notices, onFailure, signal } = options;
   const { assize, clock, gateways, sessions, tokens } = service;
-  const works: readonly (() => Promise<void>)[] = [
+  const works = [
     () => sessions.sweep(clock.now()),
     () => tokens.sweep(clock.now()),
     () => notices.sweep(),
@@ -45,31 +44,24 @@ export function startHousekeeping(options: HousekeepingOptions): Housekeeping {
     () => gateways.tidyAll(signal),
     () => gateways.closeStale(),
   ];
-  const all = async (): Promise<void> => {
+  const all = async () => {
     for (const work of works) if (!signal.aborted) await work().catch(onFailure);
   };
   const hourly = new Recurring(HOUR_MS, all, onFailure);
   const incidents = new IncidentRunner(service, onFailure);
-  const afterEntries = async (): Promise<void> => {
+  const afterEntries = async () => {
     await gateways.retryWaiting().catch(onFailure);
     await incidents.carryOutApproved(signal).catch(onFailure);
+    await service.activity.store(await service.store.logSize(), signal);
   };
   const often = new Recurring(OTHERS_MS, afterEntries, onFailure);
-  const indexed = new Recurring(
-    OTHERS_MS,
-    async () => service.activity.store(await service.store.logSize(), signal),
-    onFailure,
-  );
   void hourly.run();
-  void often.run();
-  void indexed.run();
+  often.wake();
   return {
-    committed: (entries) => {
+    committed(entries) {
       if (gateways.waiting.length > 0 || entries.some((one) => one.trajectory_id === INCIDENTS))
         often.wake();
     },
-    stop: async () => {
-      await Promise.all([hourly.stop(), often.stop(), indexed.stop()]);
-    },
+    stop: () => Promise.all([hourly.stop(), often.stop()]),
   };
 }

@@ -149,9 +149,9 @@ export function createApp(parts: AppParts): Hono {
     return context.text(metrics.text());
   });
   // Most servers are never asked for it, and it takes longer than the rest of their start.
-  let document: string | undefined;
+  let document = '';
   app.get('/openapi.json', (context) => {
-    document ??= JSON.stringify(openApiDocument(operations, parts.addresses.origin));
+    document ||= JSON.stringify(openApiDocument(operations, parts.addresses.origin));
     return context.body(document, 200, { 'content-type': 'application/json' });
   });
   for (const one of operations)

@@ -364,7 +364,7 @@ export class GroupCommit {
 
   #walSize(): number {
     try {
-      return statSync(this.#walPath, { throwIfNoEntry: false })?.size ?? 0;
+      return statSync(this.#walPath).size;
     } catch {
       // Without a length, the estimate alone decides when a checkpoint is due.
       return 0;
