@@ -25,3 +25,11 @@ test('each clause of the execution ledger names a test that there is', () => {
   expect(missing.map(([, title]) => title)).toEqual([]);
   expect(rows.length).toBeGreaterThan(20);
 });
+
+test('a page that installs the command installs the package of its name too', () => {
+  const pages = globSync('{README.md,docs/**/*.md,packages/*/README.md}', { cwd: root });
+  const lines = pages.flatMap((page) => readFileSync(join(root, page), 'utf8').split('\n'));
+  const installs = lines.filter((line) => /npm install .*@assize\/cli\b/.test(line));
+  expect(installs.filter((line) => !/\bassize @assize\/cli\b/.test(line))).toEqual([]);
+  expect(installs.length).toBeGreaterThan(5);
+});
