@@ -24,6 +24,7 @@ const BENCHES: Readonly<Record<string, (peer?: PeerFigures) => Promise<BenchResu
   recovery: async () => (await import('./recovery.ts')).recoveryBench(),
   speculation: async (peer) => (await import('./speculation.ts')).speculationBench(peer),
   http: async () => (await import('./http.ts')).httpBench(),
+  'round-trips': async () => (await import('./round-trips.ts')).roundTripsBench(),
   servers: async () => (await import('./servers.ts')).serversBench(),
   cells: async () => (await import('./cells.ts')).cellsBench(),
   contention: async () => (await import('./contention.ts')).contentionBench(),
