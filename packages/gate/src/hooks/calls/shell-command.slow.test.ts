@@ -234,6 +234,7 @@ const ADVERSARIAL: readonly string[] = [
   'cp <& -a b',
   'disown; jobs -x rm x',
   'bash rm x; sh -e cp y; bash -- ls z',
+  'x="`x=\\"\\`foo \\\\\\\\\\\n rm\n\\`\\"\n`"',
 ];
 
 test.each(ADVERSARIAL)('bash starts no more than the parts of %j', (command) => {

@@ -15,6 +15,9 @@ export interface Place {
 const BYTES_MAX = 64 * 1024;
 const SHOWN_MAX = 4_000;
 
+/** Bash and the parser disagree on an escaped end of a line in backquotes in other quotes. */
+const UNCLEAR = /`[\s\S]*\\\\\n/;
+
 /**
  * The parts of a command of bash: every program that it could run, with its arguments, the files of
  * its redirections, and the addresses that it names. Text whose effect is only known while it runs
@@ -29,6 +32,7 @@ export function commandParts(command: string, place: Place): readonly CallPart[]
 
 function partsOf(command: string, { cwd, home }: Place): readonly CallPart[] | undefined {
   if (Buffer.byteLength(command) > BYTES_MAX || !isPlainText(command)) return undefined;
+  if (UNCLEAR.test(command)) return undefined;
   const reader = new Reader(home);
   try {
     reader.text(command, startIn(cwd));
