@@ -1,6 +1,6 @@
 /**
- * Statements that servers send to PostgreSQL: for a warm proposal, and while nobody asks. Counted
- * by pg_stat_statements. Run it alone: `node bench/round-trips.ts`.
+ * Statements that servers send to PostgreSQL: for a warm proposal, and without requests. Counted by
+ * pg_stat_statements. Run it alone: `node bench/round-trips.ts`.
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -63,7 +63,7 @@ async function ofIdleServers(url: string, postgres: PostgresServer): Promise<Ben
   }
 }
 
-/** The statements that are sent at least once for each part of the work, without those that count. */
+/** The statements that each part of the work sends, without those that count. */
 async function statementsOf(
   postgres: PostgresServer,
   work: () => Promise<unknown>,
