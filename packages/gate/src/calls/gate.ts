@@ -23,6 +23,9 @@ import { isInterruption } from './interruption.ts';
 import { callStep, makeStep } from './steps.ts';
 import type { LeftCall } from './undo-calls.ts';
 
+/** The longest pause before a run starts again. */
+const RESTART_MS_MAX = 500;
+
 export interface GateOptions {
   /** The name of the tools' server in the rules: a tool is `SERVER/TOOL` there. */
   readonly server: string;
@@ -372,7 +375,11 @@ export class Gate {
       }
       const { left } = await this.takeBack(run, tools);
       if (left.length > 0) warnOfLeft(run, left);
-      if (mustRestart && left.length === 0 && attempt < attempts) continue;
+      if (mustRestart && left.length === 0 && attempt < attempts) {
+        // Without a pause all attempts can fail before the earlier run has ended.
+        await pause(Math.random() * Math.min(2 ** attempt * 10, RESTART_MS_MAX));
+        continue;
+      }
       if ('error' in end) throw end.error;
       throw new CallError('call_refused', `The run ${run} was taken back: start it again later.`, {
         evidence: { run },
